@@ -1,0 +1,93 @@
+//! The vocabulary of the engine: messages, parts, turns, recorded events, and what was wrong with them.
+//!
+//! A [`Transcript`] that exists is well formed: every result answers a call that stands before it, every
+//! call outside the open tool loop is answered, and answers follow their calls. [`Draft::assemble`] is the
+//! only way to get one; it repairs what it must and reports each repair as a [`Finding`].
+
+mod event;
+mod finding;
+mod message;
+mod pairing;
+mod part;
+mod repair;
+mod usage;
+
+pub use event::CompactionEvent;
+pub use event::CompactionKind;
+pub use event::Trigger;
+pub use finding::Finding;
+pub use finding::Rule;
+pub use finding::Severity;
+pub use message::Author;
+pub use message::Message;
+pub use message::Place;
+pub use message::Role;
+pub use message::Timestamp;
+pub use pairing::Pair;
+pub use pairing::Spot;
+pub use part::CallId;
+pub use part::Content;
+pub use part::Input;
+pub use part::Media;
+pub use part::MediaKind;
+pub use part::MediaSource;
+pub use part::Opaque;
+pub use part::Part;
+pub use part::Seal;
+pub use part::Thinking;
+pub use part::ToolCall;
+pub use part::ToolOutcome;
+pub use part::ToolResult;
+pub use repair::Assembly;
+pub use repair::Draft;
+pub use repair::Origin;
+pub use usage::Usage;
+
+use std::ops::Range;
+
+/// A well-formed conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transcript {
+    messages: Vec<Message>,
+    pairs: Vec<Pair>,
+    events: Vec<CompactionEvent>,
+}
+
+impl Transcript {
+    /// The messages, in order.
+    pub fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    /// Every tool call with its result, in the order of the calls.
+    pub fn pairs(&self) -> &[Pair] {
+        &self.pairs
+    }
+
+    /// The compactions that the source recorded, in order.
+    pub fn events(&self) -> &[CompactionEvent] {
+        &self.events
+    }
+
+    /// Whether the conversation ends in calls that wait for their results.
+    pub fn has_open_calls(&self) -> bool {
+        self.pairs.iter().rev().any(|pair| pair.result.is_none())
+    }
+
+    /// The turns: each starts where the person speaks and ends before the next time. What stands before
+    /// the first such message is a turn of its own.
+    pub fn turns(&self) -> Vec<Range<usize>> {
+        let mut turns = Vec::new();
+        let mut start = 0;
+        for (index, message) in self.messages.iter().enumerate() {
+            if message.opens_turn() && index > start {
+                turns.push(start..index);
+                start = index;
+            }
+        }
+        if start < self.messages.len() {
+            turns.push(start..self.messages.len());
+        }
+        turns
+    }
+}

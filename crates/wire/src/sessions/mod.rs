@@ -1,0 +1,3 @@
+//! The session logs of agents: one file a format.
+
+pub mod trajectories;

@@ -1,0 +1,210 @@
+//! A first look at a source, from which every format decides whether it is theirs.
+//!
+//! Looking is bounded for line files (a megabyte); a single JSON document has to be scanned whole, which
+//! happens once: the text is kept for the reader.
+
+use std::sync::Arc;
+
+use crate::error::ReadError;
+use crate::json;
+use crate::json::Object;
+use crate::json::Raw;
+use crate::source::BYTE_ORDER_MARK;
+use crate::source::Source;
+
+/// How much of a line file is looked at.
+const LOOK: u64 = 1 << 20;
+/// How many records of a line file or elements of an array are looked at.
+const MOST_RECORDS: usize = 200;
+
+/// What a first look found, owned.
+#[derive(Debug)]
+pub struct Sample {
+    name: String,
+    shape: SampleShape,
+}
+
+#[derive(Debug)]
+enum SampleShape {
+    Empty,
+    Directory(Vec<String>),
+    Database(Vec<String>),
+    Lines(String),
+    Document(Arc<String>),
+    Text,
+}
+
+/// What a first look found, taken apart.
+#[derive(Debug)]
+pub struct Sniff<'a> {
+    /// The source's file name.
+    pub name: &'a str,
+    /// What it is made of.
+    pub shape: Shape<'a>,
+}
+
+/// What a source is made of.
+#[derive(Debug)]
+pub enum Shape<'a> {
+    /// Nothing at all.
+    Empty,
+    /// A directory with these names in it.
+    Directory(&'a [String]),
+    /// A database with these tables.
+    Database(&'a [String]),
+    /// Records, one a line; the first of them.
+    Lines(Vec<Object<'a>>),
+    /// One JSON object.
+    Object(Object<'a>),
+    /// One JSON array; its first elements.
+    Array(Vec<Raw<'a>>),
+    /// Something else: text, or JSON that is neither.
+    Text,
+}
+
+impl Sample {
+    /// Takes a first look.
+    pub fn take(source: &Source) -> Result<Self, ReadError> {
+        let path_name = |name: &str| name.rsplit(['/', '\\']).next().unwrap_or(name).to_owned();
+        let shape = if source.is_directory() {
+            SampleShape::Directory(source.entries()?)
+        } else if source.is_database()? {
+            SampleShape::Database(tables(source)?)
+        } else {
+            Self::look(source)?
+        };
+        Ok(Self {
+            name: path_name(source.name()),
+            shape,
+        })
+    }
+
+    fn look(source: &Source) -> Result<SampleShape, ReadError> {
+        let opening = source.opening(LOOK)?;
+        let whole = (opening.len() as u64) < LOOK;
+        let opening = String::from_utf8_lossy(&opening).replace('\0', "");
+        let start = opening.trim_start_matches(BYTE_ORDER_MARK).trim_start();
+        if start.is_empty() && whole {
+            return Ok(SampleShape::Empty);
+        }
+        let first = start.lines().next().unwrap_or("");
+        let first_is_complete = json::value(first).is_ok();
+        let more_follows = !whole || start[first.len()..].trim().len() > 1;
+        if first_is_complete && more_follows && first.starts_with('{') {
+            return Ok(SampleShape::Lines(start.to_owned()));
+        }
+        if !start.starts_with(['{', '[']) {
+            let any = start
+                .lines()
+                .any(|line| line.starts_with('{') && json::value(line).is_ok());
+            let shape = if any {
+                SampleShape::Lines(start.to_owned())
+            } else {
+                SampleShape::Text
+            };
+            return Ok(shape);
+        }
+        let text = source.text()?.text;
+        if json::value(text.trim_start_matches(BYTE_ORDER_MARK)).is_ok() {
+            return Ok(SampleShape::Document(text));
+        }
+        let lines = if whole { start.to_owned() } else { opening_lines(&text) };
+        let any = lines.lines().any(|line| line.trim_end_matches('\r').starts_with('{'));
+        Ok(if any {
+            SampleShape::Lines(lines)
+        } else {
+            SampleShape::Text
+        })
+    }
+
+    /// Takes it apart.
+    pub fn sniff(&self) -> Sniff<'_> {
+        let shape = match &self.shape {
+            SampleShape::Empty => Shape::Empty,
+            SampleShape::Directory(names) => Shape::Directory(names),
+            SampleShape::Database(tables) => Shape::Database(tables),
+            SampleShape::Text => Shape::Text,
+            SampleShape::Lines(text) => {
+                let records = text.lines().filter_map(|line| Object::parse(line).ok());
+                Shape::Lines(records.take(MOST_RECORDS).collect())
+            }
+            SampleShape::Document(text) => {
+                let text = text.trim_start_matches(BYTE_ORDER_MARK);
+                let raw = json::value(text).expect("the look checked that it is JSON");
+                match (Object::of(raw), json::array(raw)) {
+                    (Some(object), _) => Shape::Object(object),
+                    (None, Some(elements)) => Shape::Array(elements),
+                    (None, None) => Shape::Text,
+                }
+            }
+        };
+        Sniff {
+            name: &self.name,
+            shape,
+        }
+    }
+}
+
+impl<'a> Sniff<'a> {
+    /// The first records: of a line file, or the object itself when the file is one object.
+    pub fn records(&self) -> &[Object<'a>] {
+        match &self.shape {
+            Shape::Lines(records) => records,
+            Shape::Object(object) => std::slice::from_ref(object),
+            Shape::Empty | Shape::Directory(_) | Shape::Database(_) | Shape::Array(_) | Shape::Text => &[],
+        }
+    }
+
+    /// The object, when the source is one JSON object.
+    pub fn object(&self) -> Option<&Object<'a>> {
+        match &self.shape {
+            Shape::Object(object) => Some(object),
+            _ => None,
+        }
+    }
+
+    /// Whether any of the first records satisfies a test.
+    pub fn any_record(&self, test: impl Fn(&Object<'a>) -> bool) -> bool {
+        self.records().iter().any(test)
+    }
+
+    /// The first elements of an array, as objects.
+    pub fn elements(&self) -> Vec<Object<'a>> {
+        match &self.shape {
+            Shape::Array(elements) => elements
+                .iter()
+                .take(MOST_RECORDS)
+                .filter_map(|raw| Object::of(raw))
+                .collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether a database has all of these tables.
+    pub fn has_tables(&self, wanted: &[&str]) -> bool {
+        match &self.shape {
+            Shape::Database(tables) => wanted.iter().all(|name| tables.iter().any(|table| table == name)),
+            _ => false,
+        }
+    }
+}
+
+fn opening_lines(text: &str) -> String {
+    let end = text
+        .char_indices()
+        .map(|(at, _)| at)
+        .find(|at| *at as u64 >= LOOK)
+        .unwrap_or(text.len());
+    let end = text[end..].find('\n').map_or(text.len(), |at| end + at);
+    text[..end].trim_start_matches(BYTE_ORDER_MARK).to_owned()
+}
+
+fn tables(source: &Source) -> Result<Vec<String>, ReadError> {
+    let connection = source.database()?;
+    let failed = |cause| ReadError::database(source.name(), cause);
+    let mut statement = connection
+        .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+        .map_err(failed)?;
+    let names = statement.query_map([], |row| row.get(0)).map_err(failed)?;
+    names.collect::<Result<Vec<String>, _>>().map_err(failed)
+}
