@@ -1,1 +1,7 @@
-//! t
+//! The tests that belong to no single crate: the tidy rules that guard the house, and the suite's runner.
+
+pub mod tree;
+
+pub mod tidy;
+
+pub mod suite;

@@ -1,2 +1,66 @@
-//! c
-fn main() {}
+//! The `mainstay` command: flags, environment, exit codes. Each command is one file.
+//!
+//! Exit codes: 0 done, 1 error, 2 usage, 100 gate not met. Results go to standard output, everything for
+//! people that is not the result goes to standard error.
+
+mod completions;
+mod environment;
+mod input;
+mod inspect;
+mod manual;
+mod screen;
+mod sessions;
+
+use std::process::ExitCode;
+
+use clap::CommandFactory;
+use clap::Parser;
+use clap::Subcommand;
+
+use crate::screen::Screen;
+
+/// Keeps long agent conversations inside the model's window without losing what the agent needs next.
+#[derive(Debug, Parser)]
+#[command(name = "mainstay", version, max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Inspect(inspect::Arguments),
+    Sessions(sessions::Arguments),
+    Completions(completions::Arguments),
+    Man(manual::Arguments),
+}
+
+/// The whole command line, for completions and the manual.
+fn command_line() -> clap::Command {
+    Arguments::command()
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let mut screen = Screen::new();
+    let done = match arguments.command {
+        Command::Inspect(arguments) => inspect::run(&arguments, &mut screen),
+        Command::Sessions(arguments) => sessions::run(&arguments, &mut screen),
+        Command::Completions(arguments) => completions::run(&arguments, &mut screen),
+        Command::Man(arguments) => manual::run(&arguments, &mut screen),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            screen.error(&error);
+            ExitCode::from(1)
+        }
+    }
+}
+
+/// Whoever reads our output has seen enough (`mainstay … | head`): that is no failure.
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let io = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>());
+    io.is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
+}

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use mainstay_engine::transcript::CompactionEvent;
 use mainstay_engine::transcript::CompactionKind;
+use mainstay_engine::transcript::Place;
 use mainstay_engine::transcript::Trigger;
 
 use crate::document::Document;
@@ -63,7 +64,6 @@ fn read(format: &'static Format, source: &Source, request: &Request) -> Result<D
     let mut chosen = None;
     let mut count = 0;
     while lines.advance()? {
-        let place = lines.place();
         let mut findings = Vec::new();
         for raw in lines.records() {
             let Some(object) = Object::of(raw).filter(|object| object.has("messages")) else {
@@ -79,7 +79,7 @@ fn read(format: &'static Format, source: &Source, request: &Request) -> Result<D
             reading.about.id = Some(id.into());
             reading.about.model = object.text("model").map(Arc::from);
             for raw in object.array("messages").unwrap_or_default() {
-                let message = openai_chat::read_message(raw, place, &mut findings);
+                let message = openai_chat::read_message(raw, Place::Item(reading.len() as u64), &mut findings);
                 reading.push_verbatim(message, raw.get());
             }
             for raw in object.array("compactions").unwrap_or_default() {

@@ -1,0 +1,120 @@
+//! Runs every rule of the house on the project, and on a planted violation of it.
+
+use mainstay_tests::tidy::RULES;
+use mainstay_tests::tree::Tree;
+
+fn violations(name: &str, tree: &Tree) -> Vec<String> {
+    let (_, rule) = RULES
+        .iter()
+        .find(|(rule, _)| *rule == name)
+        .unwrap_or_else(|| panic!("no rule {name:?}"));
+    rule(tree)
+}
+
+#[test]
+fn the_house_is_tidy() {
+    let tree = Tree::of_project();
+    assert!(tree.files.len() > 30, "the tree was not found");
+    let mut found = Vec::new();
+    for (name, rule) in RULES {
+        found.extend(rule(&tree).into_iter().map(|violation| format!("{name}: {violation}")));
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn every_rule_catches_a_planted_violation() {
+    let lib = "//! e\npub mod transcript;\npub mod account;\n";
+    let planted: &[(&str, Tree)] = &[
+        (
+            "crates depend only in the direction of the map",
+            Tree::planted(
+                "crates/engine/Cargo.toml",
+                "[dependencies]\nmainstay-wire.workspace = true\n",
+            ),
+        ),
+        (
+            "crates depend only in the direction of the map",
+            Tree::planted("crates/extra/Cargo.toml", "[package]\n"),
+        ),
+        (
+            "engine rooms use only rooms before them",
+            Tree::planted("crates/engine/src/lib.rs", lib).with(
+                "crates/engine/src/transcript/part.rs",
+                "//! p\nuse crate::account::Tally;\n",
+            ),
+        ),
+        (
+            "one module a use line",
+            Tree::planted("crates/wire/src/a.rs", "//! a\nuse crate::{b, c};\n"),
+        ),
+        (
+            "every file says on its first line what it is for",
+            Tree::planted("crates/wire/src/a.rs", "fn a() {}\n"),
+        ),
+        (
+            "no file is longer than a room should be",
+            Tree::planted("crates/wire/src/a.rs", &"//! a\n".repeat(501)),
+        ),
+        (
+            "names say something",
+            Tree::planted("crates/wire/src/string_utils.rs", "//! a\n"),
+        ),
+        (
+            "names say something",
+            Tree::planted(
+                "crates/wire/src/a.rs",
+                concat!("//! a\npub struct Session", "Manager;\n"),
+            ),
+        ),
+        (
+            "names say something",
+            Tree::planted("crates/wire/src/a.rs", "//! a\nfn get_line() {}\n"),
+        ),
+        (
+            "names say something",
+            Tree::planted("crates/wire/src/a.rs", "//! a\nfn read_impl() {}\n"),
+        ),
+        (
+            "only the command line reads the environment",
+            Tree::planted("crates/wire/src/a.rs", "//! a\nfn a() { std::env::var(\"HOME\"); }\n"),
+        ),
+        (
+            "the engine does nothing but calculate",
+            Tree::planted("crates/engine/src/a.rs", "//! a\nuse std::time::Instant;\n"),
+        ),
+        (
+            "the engine does nothing but calculate",
+            Tree::planted("crates/wire/src/a.rs", "//! a\nfn a() { std::fs::read(\"x\"); }\n"),
+        ),
+        (
+            "the map shows the tree",
+            Tree::planted("crates/engine/Cargo.toml", "").with("ARCHITECTURE.md", "nothing"),
+        ),
+        (
+            "the map shows the tree",
+            Tree::planted("ARCHITECTURE.md", "see `crates/ghost`"),
+        ),
+        (
+            "no cargo features",
+            Tree::planted("crates/wire/Cargo.toml", "[features]\nx = []\n"),
+        ),
+        (
+            "tests neither sleep nor look away",
+            Tree::planted("crates/wire/src/a.rs", concat!("//! a\n#[ign", "ore]\nfn a() {}\n")),
+        ),
+        (
+            "no leftovers",
+            Tree::planted("crates/wire/src/a.rs", concat!("//! a\n// TO", "DO: later\n")),
+        ),
+    ];
+    for (rule, _) in RULES {
+        assert!(
+            planted.iter().any(|(name, _)| name == rule),
+            "no planted violation for {rule:?}"
+        );
+    }
+    for (rule, tree) in planted {
+        assert!(!violations(rule, tree).is_empty(), "{rule:?} misses {:?}", tree.files);
+    }
+}
