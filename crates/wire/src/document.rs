@@ -1,10 +1,12 @@
 //! A conversation together with the exact text it came in, so that what is not touched goes out byte for
 //! byte.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
 use mainstay_engine::transcript::Finding;
+use mainstay_engine::transcript::Input;
 use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Origin;
 use mainstay_engine::transcript::Role;
@@ -136,11 +138,12 @@ impl Document {
             WireForm::Responses => "\"input\":[",
             WireForm::Chat | WireForm::Anthropic => "\"messages\":[",
         });
+        let custom = custom_calls(messages);
         let mut first = true;
         for (index, message) in messages.iter().enumerate().filter(|(_, message)| in_list(message)) {
             let rendered = match self.verbatim(index) {
                 Some(verbatim) => verbatim.to_owned(),
-                None => render(form, message),
+                None => render_beside(form, message, &custom),
             };
             if rendered.is_empty() {
                 continue;
@@ -158,9 +161,22 @@ impl Document {
 /// A message in a provider's form, made from what the transcript knows. Several elements, or none, where
 /// the form has it so.
 pub fn render(form: WireForm, message: &Message) -> String {
+    render_beside(form, message, &custom_calls(std::slice::from_ref(message)))
+}
+
+fn render_beside(form: WireForm, message: &Message, custom: &HashSet<&str>) -> String {
     match form {
         WireForm::Chat => openai_chat::render(message),
-        WireForm::Responses => openai_responses::render(message),
+        WireForm::Responses => openai_responses::render(message, custom),
         WireForm::Anthropic => anthropic::render(message),
     }
+}
+
+/// The ids of calls whose input is free text.
+fn custom_calls(messages: &[Message]) -> HashSet<&str> {
+    let calls = messages.iter().flat_map(Message::calls);
+    calls
+        .filter(|call| matches!(call.input, Input::Text(_)))
+        .map(|call| call.id.as_str())
+        .collect()
 }

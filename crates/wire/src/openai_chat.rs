@@ -419,12 +419,29 @@ fn render_block(content: &Content) -> String {
             let url = data_url(media);
             match media.kind {
                 MediaKind::Image => format!("{{\"type\":\"image_url\",\"image_url\":{{\"url\":{}}}}}", quote(&url)),
+                MediaKind::Audio if matches!(media.source, MediaSource::Inline(_)) => render_audio(media),
                 MediaKind::Audio | MediaKind::Video | MediaKind::Document => {
                     format!("{{\"type\":\"file\",\"file\":{{\"file_data\":{}}}}}", quote(&url))
                 }
             }
         }
     }
+}
+
+fn render_audio(media: &Media) -> String {
+    let data = match &media.source {
+        MediaSource::Inline(data) | MediaSource::Url(data) | MediaSource::Reference(data) => data,
+    };
+    let format = media
+        .mime
+        .as_deref()
+        .and_then(|mime| mime.strip_prefix("audio/"))
+        .unwrap_or("wav");
+    format!(
+        "{{\"type\":\"input_audio\",\"input_audio\":{{\"data\":{},\"format\":{}}}}}",
+        quote(data),
+        quote(format)
+    )
 }
 
 /// The address of a media part; a `data:` one when its bytes are inline.

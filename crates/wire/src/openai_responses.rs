@@ -2,6 +2,7 @@
 //!
 //! An item is a message of its own: a call, its output and the reasoning before it are separate.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use mainstay_engine::transcript::Author;
@@ -253,8 +254,9 @@ fn read_output(object: &Object<'_>) -> ToolResult {
     }
 }
 
-/// Renders a message as items, joined by commas.
-pub fn render(message: &Message) -> String {
+/// Renders a message as items, joined by commas. `custom` holds the ids of calls whose input is free text: their
+/// outputs have a type of their own.
+pub fn render(message: &Message, custom: &HashSet<&str>) -> String {
     let mut items = Vec::new();
     let mut texts = Vec::new();
     for part in &message.parts {
@@ -275,8 +277,13 @@ pub fn render(message: &Message) -> String {
             }
             Part::Result(result) => {
                 flush(message.role, &mut texts, &mut items);
+                let kind = if custom.contains(result.id.as_str()) {
+                    "custom_tool_call"
+                } else {
+                    "function_call"
+                };
                 items.push(format!(
-                    "{{\"type\":\"function_call_output\",\"call_id\":{},\"output\":{}}}",
+                    "{{\"type\":\"{kind}_output\",\"call_id\":{},\"output\":{}}}",
                     quote(result.id.as_str()),
                     match result.content.as_slice() {
                         [Content::Text(text)] => quote(text),
