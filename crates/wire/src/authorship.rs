@@ -81,7 +81,9 @@ pub fn of_text(text: &str) -> Author {
 }
 
 /// A message with its author settled.
-pub fn message(role: Role, parts: Vec<Part>) -> Message {
+pub fn message(role: Role, mut parts: Vec<Part>) -> Message {
+    // A list that was pushed to has room for four; most messages have one part, and there may be a million.
+    parts.shrink_to_fit();
     let author = author_of(role, &parts);
     Message {
         author,

@@ -39,15 +39,39 @@ pub struct Document {
     pub(crate) slots: Vec<Slot>,
 }
 
-/// Where a message's text is.
+/// Where a message's text is. Small: there is one for every message of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Slot {
-    /// At this range of the layout's text, in the provider's form.
-    Element(Range<usize>),
+    /// In the layout's text, in the provider's form.
+    Element {
+        /// Where it starts.
+        start: usize,
+        /// How many bytes it has; sources are at most 4 GiB.
+        length: u32,
+    },
     /// In the text around the list; it goes out with that text.
     Outside,
     /// Nowhere: it is rendered when it is written.
     Rendered,
+}
+
+impl Slot {
+    pub(crate) fn element(range: Range<usize>) -> Self {
+        match u32::try_from(range.len()) {
+            Ok(length) => Slot::Element {
+                start: range.start,
+                length,
+            },
+            Err(_) => Slot::Rendered,
+        }
+    }
+
+    fn range(&self) -> Option<Range<usize>> {
+        match self {
+            Slot::Element { start, length } => Some(*start..*start + *length as usize),
+            Slot::Outside | Slot::Rendered => None,
+        }
+    }
 }
 
 /// The text around and of the messages.
@@ -89,10 +113,7 @@ impl Document {
         let Origin::Read(from) = self.origins.get(index)? else {
             return None;
         };
-        match &self.slots[*from as usize] {
-            Slot::Element(range) => self.layout.text.get(range.clone()),
-            Slot::Outside | Slot::Rendered => None,
-        }
+        self.layout.text.get(self.slots[*from as usize].range()?)
     }
 
     /// The conversation in its provider form. A request body or a bare list that was read comes back byte
@@ -109,12 +130,10 @@ impl Document {
         let text = self.layout.text.as_str();
         let mut out = String::with_capacity(text.len());
         let mut copied = 0;
-        for slot in &self.slots {
-            if let Slot::Element(range) = slot {
-                out.push_str(&text[copied..range.start]);
-                out.push_str(&text[range.clone()]);
-                copied = range.end;
-            }
+        for range in self.slots.iter().filter_map(Slot::range) {
+            out.push_str(&text[copied..range.start]);
+            out.push_str(&text[range.clone()]);
+            copied = range.end;
         }
         out.push_str(&text[copied..list.end.max(copied)]);
         out.push_str(&text[list.end.max(copied)..]);

@@ -42,6 +42,7 @@ use crate::reading::ListReading;
 use crate::reading::Reading;
 use crate::reading::Request;
 use crate::reading::WireForm;
+use crate::sniff::Sample;
 use crate::sniff::Shape;
 use crate::sniff::Sniff;
 use crate::source::Source;
@@ -72,11 +73,14 @@ fn detect(sniff: &Sniff<'_>) -> Likeness {
 }
 
 fn read(format: &'static Format, source: &Source, _: &Request) -> Result<Document, ReadError> {
-    let (text, findings) = document_text(source)?;
-    match Body::find(source.name(), &text, "messages") {
-        Ok(body) => Ok(read_body(format, &text, body, findings)),
-        Err(error) => read_lines(format, source).ok().flatten().ok_or(error),
+    // A line file must not be loaded whole only to find out that it is one.
+    if Sample::take(source)?.is_lines() {
+        let document = read_lines(format, source)?;
+        return document.ok_or_else(|| ReadError::refused(source.name(), "no line of it is a message"));
     }
+    let (text, findings) = document_text(source)?;
+    let body = Body::find(source.name(), &text, "messages")?;
+    Ok(read_body(format, &text, body, findings))
 }
 
 fn read_body(format: &'static Format, text: &Arc<String>, body: Body<'_>, findings: Vec<Finding>) -> Document {

@@ -195,7 +195,7 @@ impl Reading {
         let start = self.arena.len();
         self.arena.push_str(json);
         self.draft.messages.push(message);
-        self.slots.push(Slot::Element(start..self.arena.len()));
+        self.slots.push(Slot::element(start..self.arena.len()));
     }
 
     /// Adds a recorded compaction; its indices refer to the messages pushed so far and later.
@@ -270,7 +270,7 @@ impl ListReading {
     /// Adds the message that is the list element at this range of the text.
     pub fn push_element(&mut self, message: Message, range: Range<usize>) {
         self.draft.messages.push(message);
-        self.slots.push(Slot::Element(range));
+        self.slots.push(Slot::element(range));
     }
 
     /// Adds a message that stands in the text but outside of the list: a system prompt in a field of its own.

@@ -117,6 +117,11 @@ impl Sample {
         })
     }
 
+    /// Whether the source is a file of records, one a line.
+    pub fn is_lines(&self) -> bool {
+        matches!(self.shape, SampleShape::Lines(_))
+    }
+
     /// Takes it apart.
     pub fn sniff(&self) -> Sniff<'_> {
         let shape = match &self.shape {
