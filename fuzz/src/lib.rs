@@ -1,0 +1,92 @@
+//! What every fuzz target checks: whatever the bytes, a reader returns, and what it read can be written and read again.
+
+use std::io::Write;
+
+use mainstay_engine::account::Family;
+use mainstay_engine::account::Tally;
+use mainstay_engine::account::TextKind;
+use mainstay_engine::account::TokenCounter;
+use mainstay_engine::transcript::Draft;
+use mainstay_wire::document::Document;
+use mainstay_wire::format;
+use mainstay_wire::reading::History;
+use mainstay_wire::reading::Request;
+use mainstay_wire::source::Source;
+
+/// Reads bytes in a given format, in both views.
+pub fn read(name: &str, data: &[u8]) {
+    check_views(name, &Source::memory("fuzz", data.to_vec()));
+}
+
+/// Reads bytes as a database file.
+pub fn read_database(name: &str, data: &[u8]) {
+    let Ok(mut file) = tempfile::NamedTempFile::new() else {
+        return;
+    };
+    if file.write_all(data).is_err() {
+        return;
+    }
+    if let Ok(source) = Source::open(file.path()) {
+        check_views(name, &source);
+    }
+}
+
+/// Lets detection choose.
+pub fn detect(data: &[u8]) {
+    let source = Source::memory("fuzz", data.to_vec());
+    if let Ok(document) = format::read(&source, None, &Request::default()) {
+        check(&document);
+    }
+}
+
+/// Counts text of all families.
+pub fn count(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let exact = Family::O200k.count(&text, TextKind::Prose);
+    assert!(exact as usize <= text.len());
+    for family in Family::ALL {
+        assert_eq!(family.count(&text, TextKind::Prose) == 0, text.is_empty());
+    }
+}
+
+fn check_views(name: &str, source: &Source) {
+    let format = format::by_name(name).expect("the target names a format");
+    let _ = (format.list)(source);
+    for history in [History::Live, History::Full] {
+        let request = Request {
+            history,
+            ..Request::default()
+        };
+        if let Ok(document) = format::read(source, Some(format), &request) {
+            check(&document);
+        }
+    }
+}
+
+/// What must hold of anything that was read.
+fn check(document: &Document) {
+    let written = document.write();
+    let parsed = serde_json::from_str::<&serde_json::value::RawValue>(written.trim_start_matches('\u{feff}'));
+    assert!(parsed.is_ok(), "what is written is JSON");
+    let form = format::by_name(document.form().name()).expect("every form is a format");
+    let again = format::read(
+        &Source::memory("again", written.into_bytes()),
+        Some(form),
+        &Request::default(),
+    );
+    assert!(again.is_ok(), "what is written can be read");
+    let messages = document.transcript.messages();
+    let mut tally = Tally::new(Family::O200k);
+    tally.extend(messages);
+    let settled = Draft {
+        messages: messages.to_vec(),
+        results_in_user_messages: document.form().name() == "anthropic",
+        ..Draft::default()
+    }
+    .assemble();
+    assert_eq!(
+        settled.transcript.messages(),
+        messages,
+        "a transcript is already settled"
+    );
+}

@@ -1,0 +1,6 @@
+#![no_main]
+//! Fuzzes the reader of pi.
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| mainstay_fuzz::read("pi", data));
