@@ -30,6 +30,8 @@ pub struct CompactionEvent {
 pub enum CompactionKind {
     /// Older messages were replaced by a summary.
     Summary,
+    /// Older messages were left out, and nothing stands in for them.
+    Truncation,
     /// Old tool results were cleared in place.
     Clearing,
     /// The provider compacted into a sealed item.
