@@ -13,6 +13,7 @@ use crate::sniff::Sample;
 use crate::sniff::Shape;
 use crate::sniff::Sniff;
 use crate::source::Source;
+use crate::unread;
 
 /// How sure a format is that a source is its own. The surest wins; among equals, the first in the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -92,6 +93,10 @@ pub fn nowhere(_: &Homes) -> Vec<Haunt> {
 /// Every format, the more specific ones first.
 pub static FORMATS: &[&Format] = &[
     &sessions::trajectories::FORMAT,
+    &sessions::recording::FORMAT,
+    &sessions::swe_agent::FORMAT,
+    &sessions::tau_bench::FORMAT,
+    &sessions::sharegpt::FORMAT,
     &openai_responses::FORMAT,
     &anthropic::FORMAT,
     &openai_chat::FORMAT,
@@ -132,6 +137,9 @@ pub fn read(source: &Source, from: Option<&'static Format>, request: &Request) -
 
 /// Why nothing claims a source.
 fn no_format(sniff: &Sniff<'_>) -> String {
+    if let Some(name) = unread::name(sniff) {
+        return format!("it is {name}, which this version does not read");
+    }
     let seen = match &sniff.shape {
         Shape::Empty => return "it is empty".to_owned(),
         Shape::Directory(_) => "a directory that is no agent's session".to_owned(),

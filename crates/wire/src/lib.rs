@@ -34,6 +34,10 @@ mod authorship;
 
 mod body;
 
+mod records;
+
+mod unread;
+
 pub mod openai_chat;
 
 pub mod anthropic;

@@ -199,7 +199,8 @@ fn read_reasoning(object: &Object<'_>) -> Option<Part> {
     is_there.then(|| Part::Thinking(Box::new(Thinking { text, seal })))
 }
 
-fn read_content(raw: Raw<'_>, parts: &mut Vec<Part>) {
+/// Reads the content of a message: a string or parts.
+pub(crate) fn read_content(raw: Raw<'_>, parts: &mut Vec<Part>) {
     match json::kind(raw) {
         Kind::Null => {}
         Kind::String => {
@@ -216,7 +217,8 @@ fn read_content(raw: Raw<'_>, parts: &mut Vec<Part>) {
     }
 }
 
-fn read_result_content(raw: Raw<'_>) -> Vec<Content> {
+/// Reads what a tool answered: a string or parts; other JSON is its own text.
+pub(crate) fn read_result_content(raw: Raw<'_>) -> Vec<Content> {
     let mut parts = Vec::new();
     match json::kind(raw) {
         Kind::Null => {}

@@ -1,3 +1,10 @@
 //! The session logs of agents: one file a format.
 
+pub mod recording;
+pub mod sharegpt;
+pub mod swe_agent;
+pub mod tau_bench;
 pub mod trajectories;
+
+#[cfg(test)]
+mod proof;
