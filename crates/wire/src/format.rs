@@ -98,6 +98,7 @@ pub static FORMATS: &[&Format] = &[
     &sessions::swe_agent::FORMAT,
     &sessions::tau_bench::FORMAT,
     &sessions::sharegpt::FORMAT,
+    &sessions::cline::FORMAT,
     &openai_responses::FORMAT,
     &anthropic::FORMAT,
     &openai_chat::FORMAT,

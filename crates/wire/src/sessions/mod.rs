@@ -1,5 +1,6 @@
 //! The session logs of agents: one file a format.
 
+pub mod cline;
 pub mod gemini_cli;
 pub mod recording;
 pub mod sharegpt;
