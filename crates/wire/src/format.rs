@@ -94,6 +94,7 @@ pub fn nowhere(_: &Homes) -> Vec<Haunt> {
 pub static FORMATS: &[&Format] = &[
     &sessions::trajectories::FORMAT,
     &sessions::recording::FORMAT,
+    &sessions::openhands::FORMAT,
     &sessions::gemini_cli::FORMAT,
     &sessions::swe_agent::FORMAT,
     &sessions::tau_bench::FORMAT,

@@ -2,6 +2,7 @@
 
 pub mod cline;
 pub mod gemini_cli;
+pub mod openhands;
 pub mod recording;
 pub mod sharegpt;
 pub mod swe_agent;
