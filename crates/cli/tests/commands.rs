@@ -16,7 +16,11 @@ fn mainstay(arguments: &[&str]) -> Output {
 fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mainstay"));
     // A home of its own: whatever is on this machine must not show.
-    command.args(arguments).env_clear().env("HOME", "/nonexistent").stdin(Stdio::null());
+    command
+        .args(arguments)
+        .env_clear()
+        .env("HOME", "/nonexistent")
+        .stdin(Stdio::null());
     command
 }
 
@@ -34,7 +38,12 @@ fn example(name: &str) -> String {
 }
 
 fn piped(arguments: &[&str], input: &[u8]) -> Output {
-    let mut child = command(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = command(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     child.stdin.take().unwrap().write_all(input).unwrap();
     child.wait_with_output().unwrap()
 }
@@ -44,7 +53,14 @@ fn inspect_shows_the_example() {
     let output = mainstay(&["inspect", &example("flaky-checkout.jsonl")]);
     assert!(output.status.success(), "{}", err(&output));
     let text = out(&output);
-    for words in ["claude-code", "Tokens:", "Tools", "Biggest messages", "Budget for a window of", "pressure:"] {
+    for words in [
+        "claude-code",
+        "Tokens:",
+        "Tools",
+        "Biggest messages",
+        "Budget for a window of",
+        "pressure:",
+    ] {
         assert!(text.contains(words), "no {words:?} in\n{text}");
     }
     assert!(!text.contains('\u{1b}'), "no colours where there is no terminal");
@@ -81,7 +97,10 @@ fn collect_keys(value: &Value, keys: &mut Vec<String>) {
 #[test]
 fn inspect_reads_standard_input_and_takes_a_format() {
     let body = br#"{"messages":[{"role":"user","content":"hello there"}]}"#;
-    let output = piped(&["inspect", "-", "--json", "--tokenizer", "o200k", "--window", "1000"], body);
+    let output = piped(
+        &["inspect", "-", "--json", "--tokenizer", "o200k", "--window", "1000"],
+        body,
+    );
     assert!(output.status.success(), "{}", err(&output));
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["format"], "openai-chat");
@@ -99,8 +118,15 @@ fn inspect_reads_standard_input_and_takes_a_format() {
 fn pressure_and_threshold_follow_the_window() {
     let text = "word ".repeat(700);
     let body = format!(r#"{{"messages":[{{"role":"user","content":"{text}"}}]}}"#);
-    for (window, pressure, due) in [("10000", Value::Null, false), ("1100", "info".into(), false), ("800", "warning".into(), true)] {
-        let output = piped(&["inspect", "-", "--json", "--tokenizer", "o200k", "--window", window], body.as_bytes());
+    for (window, pressure, due) in [
+        ("10000", Value::Null, false),
+        ("1100", "info".into(), false),
+        ("800", "warning".into(), true),
+    ] {
+        let output = piped(
+            &["inspect", "-", "--json", "--tokenizer", "o200k", "--window", window],
+            body.as_bytes(),
+        );
         let report: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(report["budget"]["pressure"], pressure, "window {window}");
         assert_eq!(report["budget"]["compaction_due"], due, "window {window}");
@@ -110,10 +136,22 @@ fn pressure_and_threshold_follow_the_window() {
 #[test]
 fn errors_say_what_and_where_and_exit_with_one() {
     for (arguments, words) in [
-        (vec!["inspect", "/no/such/file"], "/no/such/file: No such file or directory"),
-        (vec!["inspect", env!("CARGO_MANIFEST_DIR")], "a directory that is no agent's session"),
-        (vec!["inspect", concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")], "name one with --from"),
-        (vec!["inspect", "-", "--from", "nonsense"], "unknown format \"nonsense\"; known: "),
+        (
+            vec!["inspect", "/no/such/file"],
+            "/no/such/file: No such file or directory",
+        ),
+        (
+            vec!["inspect", env!("CARGO_MANIFEST_DIR")],
+            "a directory that is no agent's session",
+        ),
+        (
+            vec!["inspect", concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")],
+            "name one with --from",
+        ),
+        (
+            vec!["inspect", "-", "--from", "nonsense"],
+            "unknown format \"nonsense\"; known: ",
+        ),
         (vec!["man", "nonsense"], "there is no command"),
     ] {
         let output = mainstay(&arguments);
@@ -121,14 +159,22 @@ fn errors_say_what_and_where_and_exit_with_one() {
         assert!(err(&output).contains(words), "{arguments:?} gives {}", err(&output));
         assert!(out(&output).is_empty());
     }
-    let budget = piped(&["inspect", "-", "--threshold", "7"], br#"{"messages":[{"role":"user","content":"x"}]}"#);
+    let budget = piped(
+        &["inspect", "-", "--threshold", "7"],
+        br#"{"messages":[{"role":"user","content":"x"}]}"#,
+    );
     assert_eq!(budget.status.code(), Some(1));
     assert!(err(&budget).contains("the threshold must be above 0 and at most 1, not 7"));
 }
 
 #[test]
 fn wrong_usage_exits_with_two() {
-    for arguments in [vec!["inspect"], vec!["nonsense"], vec!["inspect", "x", "--tokenizer", "abacus"], vec!["inspect", "x", "--window", "-1"]] {
+    for arguments in [
+        vec!["inspect"],
+        vec!["nonsense"],
+        vec!["inspect", "x", "--tokenizer", "abacus"],
+        vec!["inspect", "x", "--window", "-1"],
+    ] {
         assert_eq!(mainstay(&arguments).status.code(), Some(2), "{arguments:?}");
     }
 }
@@ -136,7 +182,14 @@ fn wrong_usage_exits_with_two() {
 #[test]
 fn formats_completions_and_manual_are_there() {
     let formats = out(&mainstay(&["inspect", "--formats"]));
-    for name in ["openai-chat", "anthropic", "openai-responses", "claude-code", "codex", "trajectories"] {
+    for name in [
+        "openai-chat",
+        "anthropic",
+        "openai-responses",
+        "claude-code",
+        "codex",
+        "trajectories",
+    ] {
         assert!(formats.contains(name), "{name} is not listed");
     }
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
@@ -162,7 +215,10 @@ fn sessions_finds_what_is_there() {
 
     let text = std::fs::read_to_string(example("flaky-checkout.jsonl")).unwrap();
     let (home, file) = home_with(".claude/projects/-home-dev-shop/0a1b.jsonl", &text);
-    let output = command(&["sessions", "--json"]).env("HOME", home.path()).output().unwrap();
+    let output = command(&["sessions", "--json"])
+        .env("HOME", home.path())
+        .output()
+        .unwrap();
     let rows: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(rows[0]["format"], "claude-code");
     assert_eq!(rows[0]["path"], file.to_str().unwrap());
@@ -170,7 +226,10 @@ fn sessions_finds_what_is_there() {
     assert_eq!(rows[0]["bytes"], text.len());
     let listed = command(&["sessions"]).env("HOME", home.path()).output().unwrap();
     assert!(out(&listed).contains("claude-code"));
-    let other = command(&["sessions", "--format", "codex", "--json"]).env("HOME", home.path()).output().unwrap();
+    let other = command(&["sessions", "--format", "codex", "--json"])
+        .env("HOME", home.path())
+        .output()
+        .unwrap();
     assert_eq!(out(&other).trim(), "[]");
 }
 
@@ -181,12 +240,18 @@ fn hostile_text_does_not_reach_the_terminal_raw() {
     let output = piped(&["inspect", "-"], hostile.as_bytes());
     assert!(output.status.success());
     let text = out(&output);
-    assert!(text.chars().all(|c| c == '\n' || (!c.is_control() && c != '\u{202e}')), "{text:?}");
+    assert!(
+        text.chars().all(|c| c == '\n' || (!c.is_control() && c != '\u{202e}')),
+        "{text:?}"
+    );
 }
 
 #[test]
 fn a_reader_that_stops_early_is_no_failure() {
-    let mut child = command(&["inspect", "--json", &example("flaky-checkout.jsonl")]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = command(&["inspect", "--json", &example("flaky-checkout.jsonl")])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
     drop(child.stdout.take());
     assert!(child.wait().unwrap().success());
 }

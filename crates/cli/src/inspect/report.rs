@@ -335,6 +335,7 @@ fn compactions(document: &Document) -> Vec<Compaction> {
             CompactionKind::Summary => "summary",
             CompactionKind::Clearing => "clearing",
             CompactionKind::Sealed => "sealed",
+            CompactionKind::Truncation => "truncation",
         },
         trigger: match event.trigger {
             Trigger::Automatic => "automatic",
