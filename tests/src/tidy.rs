@@ -168,7 +168,8 @@ fn product(text: &str) -> &str {
 }
 
 fn is_product(path: &str) -> bool {
-    path.starts_with("crates/") && path.contains("/src/") && !path.ends_with("_tests.rs")
+    let is_test = path.ends_with("_tests.rs") || path.ends_with("/proof.rs");
+    path.starts_with("crates/") && path.contains("/src/") && !is_test
 }
 
 fn lines_with(tree: &Tree, applies: impl Fn(&str) -> bool, needles: &[&str]) -> Vec<String> {

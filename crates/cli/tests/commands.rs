@@ -1,4 +1,5 @@
 //! The binary as a user meets it: output, errors, exit codes.
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
 use std::io::Write;
 use std::path::Path;

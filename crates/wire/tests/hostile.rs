@@ -1,4 +1,5 @@
 //! Input that wants to break us: deep, huge, torn, half-encoded. Each gets a clear error or a repaired result.
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
 use std::fmt::Write as _;
 use std::io::Write as _;

@@ -1,4 +1,5 @@
 //! What is read and written comes back byte for byte, and what is rendered means the same.
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
 use std::path::Path;
 
