@@ -100,6 +100,7 @@ pub static FORMATS: &[&Format] = &[
     &sessions::tau_bench::FORMAT,
     &sessions::sharegpt::FORMAT,
     &sessions::cline::FORMAT,
+    &sessions::codex::FORMAT,
     &openai_responses::FORMAT,
     &anthropic::FORMAT,
     &openai_chat::FORMAT,

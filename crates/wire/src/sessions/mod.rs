@@ -7,6 +7,7 @@ pub mod recording;
 pub mod sharegpt;
 pub mod swe_agent;
 pub mod tau_bench;
+pub mod codex;
 pub mod trajectories;
 
 #[cfg(test)]
