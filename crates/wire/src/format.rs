@@ -101,6 +101,7 @@ pub static FORMATS: &[&Format] = &[
     &sessions::sharegpt::FORMAT,
     &sessions::cline::FORMAT,
     &sessions::codex::FORMAT,
+    &sessions::pi::FORMAT,
     &openai_responses::FORMAT,
     &anthropic::FORMAT,
     &openai_chat::FORMAT,

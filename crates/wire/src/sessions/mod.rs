@@ -8,6 +8,7 @@ pub mod sharegpt;
 pub mod swe_agent;
 pub mod tau_bench;
 pub mod codex;
+pub mod pi;
 pub mod trajectories;
 
 #[cfg(test)]
