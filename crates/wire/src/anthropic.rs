@@ -302,10 +302,10 @@ fn render_block(part: &Part) -> String {
                 .map(render_content)
                 .filter(|block| !block.is_empty())
                 .collect();
-            let failed = if result.outcome == ToolOutcome::Failure {
-                ",\"is_error\":true"
-            } else {
-                ""
+            let failed = match result.outcome {
+                ToolOutcome::Failure => ",\"is_error\":true",
+                ToolOutcome::Success => ",\"is_error\":false",
+                ToolOutcome::Unstated => "",
             };
             format!(
                 "{{\"type\":\"tool_result\",\"tool_use_id\":{},\"content\":[{}]{failed}}}",
