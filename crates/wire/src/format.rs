@@ -92,6 +92,7 @@ pub fn nowhere(_: &Homes) -> Vec<Haunt> {
 
 /// Every format, the more specific ones first.
 pub static FORMATS: &[&Format] = &[
+    &sessions::claude_code::FORMAT,
     &sessions::trajectories::FORMAT,
     &sessions::recording::FORMAT,
     &sessions::openhands::FORMAT,

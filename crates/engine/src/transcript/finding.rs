@@ -67,6 +67,7 @@ rules! {
     ParentCycle, "parent-cycle", Repaired, "The records form a cycle; it was cut.";
     Abandoned, "abandoned", Note, "Messages of an abandoned branch (a rewind or an edit) are not part of the live conversation.";
     Sidechain, "sidechain", Note, "Messages of a subagent are not part of the main conversation.";
+    LocalError, "local-error", Note, "The agent program wrote this in the model's place, mostly an error; the model never saw it.";
     MissingPiece, "missing-piece", Lost, "A piece that the source refers to is not there.";
     MalformedArguments, "malformed-arguments", Note, "The arguments of a tool call are not valid JSON.";
     MisplacedPart, "misplaced-part", Repaired, "A tool call outside of an assistant message, or a result inside of one; it is kept as text.";

@@ -9,6 +9,7 @@ pub mod swe_agent;
 pub mod tau_bench;
 pub mod codex;
 pub mod pi;
+pub mod claude_code;
 pub mod trajectories;
 
 #[cfg(test)]
