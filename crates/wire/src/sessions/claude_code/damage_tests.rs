@@ -103,6 +103,17 @@ fn cycles_are_cut() {
 }
 
 #[test]
+fn a_compaction_that_broke_off_changed_nothing() {
+    let lines = [
+        user("u1", "", "go"),
+        text("a1", "u1", "r1", "one"),
+        boundary("b1", "a1", ""),
+    ];
+    let document = parse(&lines, History::Live);
+    assert_eq!(shape(&document), ["user go", "assistant one"]);
+}
+
+#[test]
 fn damage_costs_only_itself() {
     let whole = [user("u1", "", "go"), text("a1", "u1", "r1", "one")].join("\r\n");
     let extra = [

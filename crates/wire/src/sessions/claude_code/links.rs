@@ -85,7 +85,7 @@ impl Links {
                 _ => record.parent.as_ref(),
             };
             let found = wanted.and_then(|id| log.find(id)).filter(|parent| *parent != index);
-            let is_opening = matches!(record.kind, Kind::Boundary(_)) || record.is_summary();
+            let is_opening = record.is_boundary() || record.is_summary();
             self.parents[index] = match (found, wanted) {
                 (Some(parent), _) => Some(parent),
                 (None, Some(_)) => {

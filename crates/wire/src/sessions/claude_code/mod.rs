@@ -123,7 +123,8 @@ fn conversations(log: &Log, links: &Links) -> Vec<Conversation> {
     let mut speaking: HashSet<Option<&str>> = HashSet::new();
     for (index, record) in log.records.iter().enumerate() {
         let tree = links.trees[index].as_deref();
-        if record.can_end() && links.is_main(log, index) {
+        // A boundary at the very end is a compaction that did not come to its summary.
+        if record.can_end() && !record.is_boundary() && links.is_main(log, index) {
             leaves.insert(tree, index);
         }
         if record.spoken().is_some() && links.is_main(log, index) {
@@ -231,13 +232,17 @@ fn read(format: &'static Format, source: &Source, request: &Request) -> Result<D
     }
     reading.findings.extend_from_slice(&thread.findings);
     reading.findings.extend(thread::left_out(&log, &links, &thread));
-    let events = match request.history {
-        History::Full => {
+    let telling = match request.history {
+        History::Live if !thread.is_sent_as_recorded(&log) => Telling::AsSent,
+        History::Live | History::Full => Telling::AsRecorded,
+    };
+    let events = match telling {
+        Telling::AsRecorded => {
             let events = turns::tell(&log, &thread, Telling::AsRecorded, &mut Transcribe(&mut reading));
             reading.count_all();
             events
         }
-        History::Live => {
+        Telling::AsSent => {
             let mut count = Count::default();
             turns::tell(&log, &thread, Telling::AsRecorded, &mut count);
             reading.recorded = count.recorded;

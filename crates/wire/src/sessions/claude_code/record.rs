@@ -182,6 +182,11 @@ impl Record {
         }
     }
 
+    /// Whether the conversation was compacted here.
+    pub fn is_boundary(&self) -> bool {
+        matches!(self.kind, Kind::Boundary(_))
+    }
+
     /// Whether it is the summary that a compaction wrote.
     pub fn is_summary(&self) -> bool {
         self.spoken().is_some_and(|spoken| spoken.is_summary)

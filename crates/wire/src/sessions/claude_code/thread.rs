@@ -64,6 +64,12 @@ impl Thread {
             findings: walk.findings,
         }
     }
+
+    /// Whether nothing was compacted away or cleared, so that what is sent is what was recorded.
+    pub fn is_sent_as_recorded(&self, log: &Log) -> bool {
+        let is_clearing = |index: &usize| matches!(log.records[*index].kind, Kind::Clearing(_));
+        self.live == self.full && !self.live.iter().any(is_clearing)
+    }
 }
 
 /// Records are sometimes written before their parents: goes on to what continues the last one.
@@ -74,7 +80,7 @@ fn descend(log: &Log, links: &Links, leaf: usize) -> usize {
         let children = links.children[at].iter().rev();
         let continues = |child: &&usize| {
             let record = &log.records[**child];
-            record.can_end() && links.is_main(log, **child) && !matches!(record.kind, Kind::Boundary(_))
+            record.can_end() && !record.is_boundary() && links.is_main(log, **child)
         };
         match children.copied().find(|child| continues(&child)) {
             Some(child) if seen.insert(child) => at = child,
@@ -100,7 +106,7 @@ impl Walk<'_> {
         let mut way = Vec::new();
         let mut from = written_before;
         let mut at = Some(start);
-        if written_before == usize::MAX && !matches!(self.log.records[start].kind, Kind::Boundary(_)) {
+        if written_before == usize::MAX {
             // The conversation ends in a summary: what was kept still goes behind it.
             self.enter_behind(start, None, &mut way);
         }
@@ -164,7 +170,7 @@ impl Walk<'_> {
 
     fn begins_era(&mut self, index: usize, parent: Option<usize>) -> bool {
         let record = &self.log.records[index];
-        if matches!(record.kind, Kind::Boundary(_)) {
+        if record.is_boundary() {
             self.note_missing(index);
             return true;
         }
@@ -186,7 +192,7 @@ impl Walk<'_> {
 
     fn announces(&self, index: usize) -> bool {
         let record = &self.log.records[index];
-        matches!(record.kind, Kind::Boundary(_)) || record.is_summary()
+        record.is_boundary() || record.is_summary()
     }
 
     /// What a compaction kept and the file does not hold is missing from the live conversation.

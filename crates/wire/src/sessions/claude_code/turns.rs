@@ -105,7 +105,7 @@ fn turns(log: &Log, order: &[usize]) -> Vec<Turn> {
     let mut by_call: HashMap<&str, usize> = HashMap::new();
     for index in order {
         let record = &log.records[*index];
-        if record.is_prompt() || matches!(record.kind, Kind::Boundary(_)) {
+        if record.is_prompt() || record.is_boundary() {
             by_response.clear();
             by_call.clear();
         }
