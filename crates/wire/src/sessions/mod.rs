@@ -1,15 +1,15 @@
 //! The session logs of agents: one file a format.
 
+pub mod claude_code;
 pub mod cline;
+pub mod codex;
 pub mod gemini_cli;
 pub mod openhands;
+pub mod pi;
 pub mod recording;
 pub mod sharegpt;
 pub mod swe_agent;
 pub mod tau_bench;
-pub mod codex;
-pub mod pi;
-pub mod claude_code;
 pub mod trajectories;
 
 #[cfg(test)]
