@@ -168,7 +168,7 @@ fn product(text: &str) -> &str {
 }
 
 fn is_product(path: &str) -> bool {
-    let is_test = path.ends_with("_tests.rs") || path.ends_with("/proof.rs");
+    let is_test = path.ends_with("_tests.rs") || path.ends_with("proof.rs") || path.ends_with("/tests.rs");
     path.starts_with("crates/") && path.contains("/src/") && !is_test
 }
 

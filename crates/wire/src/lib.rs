@@ -22,6 +22,8 @@ pub mod lines;
 
 pub mod source;
 
+pub mod tables;
+
 pub mod sniff;
 
 pub mod reading;

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use mainstay_engine::transcript::Author;
 use mainstay_engine::transcript::CallId;
 use mainstay_engine::transcript::Content;
 use mainstay_engine::transcript::Finding;
@@ -131,6 +132,7 @@ pub fn read_message(raw: Raw<'_>, place: Place, findings: &mut Vec<Finding>) -> 
     };
     let role = object.text("role").unwrap_or_default();
     let mut parts = Vec::new();
+    let mut is_known = true;
     let role = match role.as_ref() {
         "system" => Role::System,
         "developer" => Role::Developer,
@@ -139,6 +141,7 @@ pub fn read_message(raw: Raw<'_>, place: Place, findings: &mut Vec<Finding>) -> 
         "tool" | "function" => Role::Tool,
         other => {
             findings.push(Finding::new(Rule::UnknownRole, place, other));
+            is_known = false;
             Role::User
         }
     };
@@ -161,6 +164,9 @@ pub fn read_message(raw: Raw<'_>, place: Place, findings: &mut Vec<Finding>) -> 
     note_surrogates(raw, place, findings);
     let mut message = authorship::message(role, parts);
     message.place = place;
+    if !is_known && message.author == Author::User {
+        message.author = Author::Host;
+    }
     message
 }
 

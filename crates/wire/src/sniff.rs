@@ -3,6 +3,7 @@
 //! Looking is bounded for line files (a megabyte); a single JSON document has to be scanned whole, which
 //! happens once: the text is kept for the reader.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::error::ReadError;
@@ -11,6 +12,7 @@ use crate::json::Object;
 use crate::json::Raw;
 use crate::source::BYTE_ORDER_MARK;
 use crate::source::Source;
+use crate::tables::Tables;
 
 /// How much of a line file is looked at.
 const LOOK: u64 = 1 << 20;
@@ -24,11 +26,14 @@ pub struct Sample {
     shape: SampleShape,
 }
 
+/// The columns of every table of a database.
+type Columns = BTreeMap<String, Vec<String>>;
+
 #[derive(Debug)]
 enum SampleShape {
     Empty,
     Directory(Vec<String>),
-    Database(Vec<String>),
+    Database(Vec<String>, Columns),
     Lines(String),
     Document(Arc<String>),
     Text,
@@ -41,6 +46,7 @@ pub struct Sniff<'a> {
     pub name: &'a str,
     /// What it is made of.
     pub shape: Shape<'a>,
+    columns: Option<&'a Columns>,
 }
 
 /// What a source is made of.
@@ -69,7 +75,7 @@ impl Sample {
         let shape = if source.is_directory() {
             SampleShape::Directory(source.entries()?)
         } else if source.is_database()? {
-            SampleShape::Database(tables(source)?)
+            database(source)?
         } else {
             Self::look(source)?
         };
@@ -127,7 +133,7 @@ impl Sample {
         let shape = match &self.shape {
             SampleShape::Empty => Shape::Empty,
             SampleShape::Directory(names) => Shape::Directory(names),
-            SampleShape::Database(tables) => Shape::Database(tables),
+            SampleShape::Database(tables, _) => Shape::Database(tables),
             SampleShape::Text => Shape::Text,
             SampleShape::Lines(text) => {
                 let records = text.lines().filter_map(|line| Object::parse(line).ok());
@@ -143,9 +149,14 @@ impl Sample {
                 }
             }
         };
+        let columns = match &self.shape {
+            SampleShape::Database(_, columns) => Some(columns),
+            _ => None,
+        };
         Sniff {
             name: &self.name,
             shape,
+            columns,
         }
     }
 }
@@ -192,6 +203,12 @@ impl<'a> Sniff<'a> {
             _ => false,
         }
     }
+
+    /// Whether a database has a table with all of these columns.
+    pub fn has_columns(&self, table: &str, wanted: &[&str]) -> bool {
+        let columns = self.columns.and_then(|columns| columns.get(table));
+        columns.is_some_and(|columns| wanted.iter().all(|name| columns.iter().any(|column| column == name)))
+    }
 }
 
 fn opening_lines(text: &str) -> String {
@@ -204,12 +221,18 @@ fn opening_lines(text: &str) -> String {
     text[..end].trim_start_matches(BYTE_ORDER_MARK).to_owned()
 }
 
-fn tables(source: &Source) -> Result<Vec<String>, ReadError> {
-    let connection = source.database()?;
-    let failed = |cause| ReadError::database(source.name(), cause);
-    let mut statement = connection
-        .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
-        .map_err(failed)?;
-    let names = statement.query_map([], |row| row.get(0)).map_err(failed)?;
-    names.collect::<Result<Vec<String>, _>>().map_err(failed)
+fn database(source: &Source) -> Result<SampleShape, ReadError> {
+    let store = Tables::open(source)?;
+    let mut names = Vec::new();
+    let query = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name";
+    store.each(query, &[], |row| {
+        names.extend(row.text("name").map(String::from));
+        Ok(())
+    })?;
+    // A virtual table of a module that is not compiled in has no columns to show; it is not ours to read.
+    let columns = names
+        .iter()
+        .map(|name| (name.clone(), store.columns(name).unwrap_or_default()))
+        .collect();
+    Ok(SampleShape::Database(names, columns))
 }

@@ -17,6 +17,7 @@ use mainstay_engine::transcript::Finding;
 use mainstay_engine::transcript::Place;
 use mainstay_engine::transcript::Rule;
 use rusqlite::Connection;
+use rusqlite::ErrorCode;
 use rusqlite::OpenFlags;
 
 use crate::error::ReadError;
@@ -30,6 +31,9 @@ pub const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// How long a read waits for a writer that is committing.
 const DATABASE_PATIENCE: Duration = Duration::from_secs(2);
+
+/// The parameter that makes SQLite read a database without locks and without files beside it.
+const AS_IT_STANDS: &str = "&immutable=1";
 
 /// Something a session can be read from.
 #[derive(Debug)]
@@ -190,26 +194,48 @@ impl Source {
         Ok(!self.is_directory() && self.magic()?.starts_with(b"SQLite format 3"))
     }
 
-    /// A read-only connection to an SQLite database. Where even that would have to create a file beside
-    /// the database (a write-ahead log's index in a directory we may not write), it is read as it stands.
+    /// A read-only connection to an SQLite database. Nothing is created beside it: a database with a
+    /// write-ahead log that nobody has open is read as it stands, and so is one in a directory we may not
+    /// write.
     pub fn database(&self) -> Result<Connection, ReadError> {
+        self.database_and_findings().map(|(connection, _)| connection)
+    }
+
+    /// The same, with a finding where a write-ahead log could not be read along.
+    pub fn database_and_findings(&self) -> Result<(Connection, Vec<Finding>), ReadError> {
         let SourceKind::File(path) = &self.kind else {
             return Err(ReadError::refused(
                 &self.name,
                 "a database must be a file on disk, not standard input",
             ));
         };
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
-        let open = |suffix: &str| -> rusqlite::Result<Connection> {
-            let uri = format!("file:{}?mode=ro{suffix}", escape_uri(&path.to_string_lossy()));
-            let connection = Connection::open_with_flags(uri, flags)?;
-            connection.busy_timeout(DATABASE_PATIENCE)?;
-            connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))?;
-            Ok(connection)
-        };
-        open("")
-            .or_else(|_| open("&immutable=1"))
-            .map_err(|cause| ReadError::database(&self.name, cause))
+        let log = path.with_file_name(format!(
+            "{}-wal",
+            path.file_name().unwrap_or_default().to_string_lossy()
+        ));
+        let log = std::fs::metadata(log).map(|metadata| metadata.len());
+        // Opening would create the log and its index, and leave them behind.
+        if log.is_err() && keeps_log(path) {
+            let connection = connect(path, AS_IT_STANDS).map_err(|cause| self.failed(cause))?;
+            return Ok((connection, Vec::new()));
+        }
+        match connect(path, "") {
+            Ok(connection) => Ok((connection, Vec::new())),
+            Err(cause) if is_barred(&cause) => {
+                let connection = connect(path, AS_IT_STANDS).map_err(|cause| self.failed(cause))?;
+                let unread = log.ok().filter(|length| *length > 0);
+                let finding = unread.map(|length| {
+                    let detail = format!("{length} bytes of the write-ahead log could not be read along");
+                    Finding::new(Rule::MissingPiece, Place::Whole, detail)
+                });
+                Ok((connection, finding.into_iter().collect()))
+            }
+            Err(cause) => Err(self.failed(cause)),
+        }
+    }
+
+    fn failed(&self, cause: rusqlite::Error) -> ReadError {
+        ReadError::database(&self.name, cause)
     }
 
     fn raw(&self) -> Result<Box<dyn Read>, ReadError> {
@@ -235,6 +261,32 @@ impl Source {
     fn io(&self, cause: std::io::Error) -> ReadError {
         ReadError::io(Path::new(&self.name), cause)
     }
+}
+
+/// Whether a database's header says that it is kept with a write-ahead log.
+fn keeps_log(path: &Path) -> bool {
+    let mut header = [0; 20];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut header));
+    read.is_ok() && header[18..] == [2, 2]
+}
+
+/// Opens a database read-only and looks into it, which is when SQLite notices what is wrong.
+fn connect(path: &Path, suffix: &str) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    let uri = format!("file:{}?mode=ro{suffix}", escape_uri(&path.to_string_lossy()));
+    let connection = Connection::open_with_flags(uri, flags)?;
+    connection.busy_timeout(DATABASE_PATIENCE)?;
+    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))?;
+    Ok(connection)
+}
+
+/// Whether SQLite could not create or write what it needs beside the database. A lock or damage is
+/// another matter: reading past those would yield nonsense.
+fn is_barred(cause: &rusqlite::Error) -> bool {
+    matches!(
+        cause.sqlite_error_code(),
+        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly)
+    )
 }
 
 struct SharedBytes(Arc<Vec<u8>>);
