@@ -26,7 +26,7 @@ pub struct Input {
     /// A session file, database or directory, a request body, or `-` for standard input.
     pub session: String,
 
-    /// The format, where detection is not wanted (`mainstay inspect --formats` lists them).
+    /// The format, where detection is not wanted (`mainstay formats` lists them).
     #[arg(long, value_name = "FORMAT")]
     pub from: Option<String>,
 

@@ -5,6 +5,7 @@
 
 mod completions;
 mod environment;
+mod formats;
 mod input;
 mod inspect;
 mod manual;
@@ -31,6 +32,7 @@ struct Arguments {
 enum Command {
     Inspect(inspect::Arguments),
     Sessions(sessions::Arguments),
+    Formats(formats::Arguments),
     Completions(completions::Arguments),
     Man(manual::Arguments),
 }
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
     let done = match arguments.command {
         Command::Inspect(arguments) => inspect::run(&arguments, &mut screen),
         Command::Sessions(arguments) => sessions::run(&arguments, &mut screen),
+        Command::Formats(arguments) => formats::run(&arguments, &mut screen),
         Command::Completions(arguments) => completions::run(&arguments, &mut screen),
         Command::Man(arguments) => manual::run(&arguments, &mut screen),
     };

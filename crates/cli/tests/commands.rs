@@ -182,7 +182,7 @@ fn wrong_usage_exits_with_two() {
 
 #[test]
 fn formats_completions_and_manual_are_there() {
-    let formats = out(&mainstay(&["inspect", "--formats"]));
+    let formats = out(&mainstay(&["formats"]));
     for name in [
         "openai-chat",
         "anthropic",

@@ -100,15 +100,15 @@ impl Sample {
             return Ok(SampleShape::Lines(start.to_owned()));
         }
         if !start.starts_with(['{', '[']) {
-            let any = start
-                .lines()
-                .any(|line| line.starts_with('{') && json::value(line).is_ok());
-            let shape = if any {
+            // A damaged first line is no reason to refuse the rest; a few records quoted in prose are no log.
+            let lines = || start.lines().map(str::trim).filter(|line| !line.is_empty());
+            let records = lines().filter(|line| line.starts_with('{') && json::value(line).is_ok());
+            let mostly_records = 2 * records.count() >= lines().count();
+            return Ok(if mostly_records {
                 SampleShape::Lines(start.to_owned())
             } else {
                 SampleShape::Text
-            };
-            return Ok(shape);
+            });
         }
         let text = source.text()?.text;
         if json::value(text.trim_start_matches(BYTE_ORDER_MARK)).is_ok() {

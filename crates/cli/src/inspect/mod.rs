@@ -10,7 +10,6 @@ use mainstay_engine::account::Family;
 use mainstay_engine::account::ModelLimits;
 use mainstay_engine::account::facts;
 use mainstay_wire::document::Document;
-use mainstay_wire::format::FORMATS;
 
 use crate::input;
 use crate::input::Input;
@@ -50,10 +49,6 @@ pub struct Arguments {
     /// Print JSON (documented in docs/json.md).
     #[arg(long)]
     json: bool,
-
-    /// List the formats and stop.
-    #[arg(long, exclusive = true)]
-    formats: bool,
 }
 
 fn parse_family(name: &str) -> Result<Family, String> {
@@ -65,12 +60,6 @@ fn parse_family(name: &str) -> Result<Family, String> {
 
 /// Reads the session and shows it.
 pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
-    if arguments.formats {
-        let rows = FORMATS
-            .iter()
-            .map(|format| vec![format.name.to_owned(), format.title.to_owned()]);
-        return screen.table(&["FORMAT", "WHAT IT IS"], rows.collect());
-    }
     let document = arguments.input.read()?;
     let model = arguments
         .model

@@ -5,8 +5,9 @@
 //!
 //! Estimates multiply the o200k count by a factor for the family and the kind of text. The factors for
 //! Llama, Qwen, DeepSeek, Mistral, Kimi, GLM and MiniMax were measured with each vendor's vocabulary on 268
-//! recorded agent sessions. Claude's tokenizers are not public: its factors were fitted to the usage that the
-//! provider reported in recorded sessions. Gemini's and Grok's are guesses on the safe side. All of them are
+//! recorded agent sessions. Claude's tokenizers are not public: the factors of 4.7 and later were fitted to the
+//! usage that the provider reported in 13 recorded sessions (1.50 to 1.80 by session, median 1.57), those of
+//! earlier ones follow published comparisons (1.07 to 1.37 by kind of text). Gemini's and Grok's are guesses on the safe side. All of them are
 //! starting points: [`Calibration`](crate::account::Calibration) corrects them with every reported usage.
 
 /// The vocabulary or vendor by which a model counts.
@@ -110,12 +111,17 @@ impl Family {
         matches!(self, Family::O200k | Family::Cl100k)
     }
 
+    /// What an o200k count of a text of this kind is worth in this family.
+    pub(super) fn from_o200k(self, counted: u64, kind: TextKind) -> u64 {
+        (counted * self.per_thousand(kind)).div_ceil(1000)
+    }
+
     /// How many tokens this family makes of a thousand o200k tokens, by kind of text.
     fn per_thousand(self, kind: TextKind) -> u64 {
         let [prose, arguments, output] = match self {
             Family::O200k | Family::Cl100k => [1000, 1000, 1000],
-            Family::Claude => [1300, 1450, 1500],
-            Family::ClaudeClassic => [1100, 1200, 1230],
+            Family::Claude => [1550, 1600, 1600],
+            Family::ClaudeClassic => [1150, 1250, 1280],
             Family::Gemini => [1050, 1100, 1150],
             Family::DeepSeek => [1031, 1069, 1070],
             Family::Qwen => [1035, 1019, 1074],
@@ -145,7 +151,7 @@ impl TokenCounter for Family {
         };
         let encoding = tiktoken::get_encoding(vocabulary).expect("both vocabularies are compiled in");
         let counted = encoding.count(text) as u64;
-        (counted * self.per_thousand(kind)).div_ceil(1000)
+        self.from_o200k(counted, kind)
     }
 }
 
@@ -158,7 +164,7 @@ mod tests {
         let text = "one two three four five six seven eight nine ten";
         let exact = Family::O200k.count(text, TextKind::Output);
         assert_eq!(exact, 10);
-        assert_eq!(Family::Claude.count(text, TextKind::Output), 15);
+        assert_eq!(Family::Claude.count(text, TextKind::Output), 16);
         for family in Family::ALL {
             assert_eq!(family.count("", TextKind::Prose), 0);
             assert!(family.count("x", TextKind::Prose) >= 1);

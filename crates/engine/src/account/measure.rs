@@ -117,13 +117,19 @@ fn measure_opaque(opaque: &Opaque, family: Family) -> u64 {
     family.count(&opaque.json, TextKind::Arguments)
 }
 
-/// A signature costs nothing: the provider checks it and drops it. An encrypted body stands for the
-/// reasoning inside of it; the readable summary beside it is not sent to the model.
+/// The signature of readable thinking costs nothing: the provider checks it and drops it. An encrypted body
+/// stands for the reasoning inside of it, and so does a signature whose thinking is hidden; a readable summary
+/// beside it is not sent to the model.
 fn measure_thinking(thinking: &Thinking, family: Family) -> u64 {
     match &thinking.seal {
-        Seal::Encrypted(sealed) => media::estimate_sealed(sealed.len()),
+        Seal::Encrypted(sealed) => measure_sealed(sealed, family),
+        Seal::Signed(sealed) if thinking.text.is_empty() => measure_sealed(sealed, family),
         Seal::Unsealed | Seal::Signed(_) => family.count(&thinking.text, TextKind::Prose),
     }
+}
+
+fn measure_sealed(sealed: &str, family: Family) -> u64 {
+    family.from_o200k(media::estimate_sealed(sealed.len()), TextKind::Prose)
 }
 
 /// The counts of a growing conversation.

@@ -340,7 +340,7 @@ fn sessions_are_found_where_hermes_keeps_them() {
         "sessions/session_1.json",
         "sessions/20260801_100000_ab12.jsonl",
         "sessions/sessions.json",
-        "profiles/work/state.db",
+        "profiles/second/state.db",
         "logs/x.jsonl",
     ] {
         let path = root.join(below);
