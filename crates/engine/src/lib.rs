@@ -16,6 +16,8 @@
 //! assert_eq!(assembly.transcript.turns(), [0..1]);
 //! ```
 
+pub mod json;
+
 pub mod transcript;
 
 pub mod account;

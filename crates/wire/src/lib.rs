@@ -14,9 +14,9 @@
 //! assert_eq!(document.write().as_bytes(), body);
 //! ```
 
-pub mod error;
+pub use mainstay_engine::json;
 
-pub mod json;
+pub mod error;
 
 pub mod lines;
 
