@@ -21,3 +21,11 @@ pub mod json;
 pub mod transcript;
 
 pub mod account;
+
+pub mod decide;
+
+pub mod transform;
+
+pub mod verify;
+
+pub mod compaction;

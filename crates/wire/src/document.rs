@@ -1,6 +1,8 @@
 //! A conversation together with the exact text it came in, so that what is not touched goes out byte for
 //! byte.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,7 +12,10 @@ use mainstay_engine::transcript::Input;
 use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Origin;
 use mainstay_engine::transcript::Role;
+use mainstay_engine::transcript::Spot;
 use mainstay_engine::transcript::Transcript;
+use mainstay_engine::transform::Change;
+use mainstay_engine::transform::changed_message;
 
 use crate::anthropic;
 use crate::format::Format;
@@ -19,6 +24,7 @@ use crate::openai_responses;
 use crate::reading::About;
 use crate::reading::Recorded;
 use crate::reading::WireForm;
+use crate::revise;
 
 /// A conversation that was read.
 #[derive(Debug)]
@@ -120,60 +126,165 @@ impl Document {
     /// for byte, malformed or not; a session becomes a request body of its messages.
     pub fn write(&self) -> String {
         match &self.layout.list {
-            Some(list) => self.write_inside(list),
-            None => self.write_made(),
+            Some(_) => self.original_chunks().concat(),
+            None => self.write_changed(&BTreeMap::new()),
         }
     }
 
-    /// Puts the list together again from its elements and the text between and around them.
-    fn write_inside(&self, list: &Range<usize>) -> String {
+    /// The text that was read as consecutive pieces, one a message and what stands between them; empty for a
+    /// session, whose file is not a list of messages.
+    pub fn original_chunks(&self) -> Vec<&str> {
+        let Some(list) = &self.layout.list else {
+            return Vec::new();
+        };
         let text = self.layout.text.as_str();
-        let mut out = String::with_capacity(text.len());
+        let mut chunks = Vec::with_capacity(2 * self.slots.len() + 1);
         let mut copied = 0;
         for range in self.slots.iter().filter_map(Slot::range) {
-            out.push_str(&text[copied..range.start]);
-            out.push_str(&text[range.clone()]);
+            chunks.push(&text[copied..range.start]);
+            chunks.push(&text[range.clone()]);
             copied = range.end;
         }
-        out.push_str(&text[copied..list.end.max(copied)]);
-        out.push_str(&text[list.end.max(copied)..]);
-        out
+        chunks.push(&text[copied..list.end.max(copied)]);
+        chunks.push(&text[list.end.max(copied)..]);
+        chunks.retain(|chunk| !chunk.is_empty());
+        chunks
     }
 
-    /// A request body made of the transcript, as repaired.
-    fn write_made(&self) -> String {
+    /// The conversation in its provider form with changes, as repaired. Messages without a change go out byte for
+    /// byte, and so does everything around the list.
+    pub fn write_changed(&self, changes: &BTreeMap<Spot, Change>) -> String {
+        self.changed_chunks(changes).concat()
+    }
+
+    /// The same as consecutive pieces, one a message and what stands between them.
+    pub fn changed_chunks(&self, changes: &BTreeMap<Spot, Change>) -> Vec<Cow<'_, str>> {
         let messages = self.transcript.messages();
-        let form = self.layout.form;
-        let mut out = String::from("{");
-        let in_list = |message: &Message| form != WireForm::Anthropic || message.role != Role::System;
-        if form == WireForm::Anthropic
-            && let Some(system) = anthropic::render_system(messages)
-        {
-            out.push_str("\"system\":");
-            out.push_str(&system);
-            out.push(',');
-        }
-        out.push_str(match form {
-            WireForm::Responses => "\"input\":[",
-            WireForm::Chat | WireForm::Anthropic => "\"messages\":[",
-        });
+        let mut chunks: Vec<Cow<'_, str>> = vec![self.opening()];
         let custom = custom_calls(messages);
-        let mut first = true;
-        for (index, message) in messages.iter().enumerate().filter(|(_, message)| in_list(message)) {
-            let rendered = match self.verbatim(index) {
-                Some(verbatim) => verbatim.to_owned(),
-                None => render_beside(form, message, &custom),
-            };
-            if rendered.is_empty() {
+        let mut last: Option<usize> = None;
+        for (index, message) in messages.iter().enumerate().filter(|(index, _)| self.is_listed(*index)) {
+            let element = self.element(index, message, changes, &custom);
+            if element.is_empty() {
                 continue;
             }
-            if !std::mem::take(&mut first) {
-                out.push(',');
+            if let Some(before) = last {
+                chunks.push(self.between(before, index));
             }
-            out.push_str(&rendered);
+            chunks.push(element);
+            last = Some(index);
         }
-        out.push_str("]}");
-        out
+        chunks.push(self.closing(last));
+        chunks
+    }
+
+    /// Whether a message is an element of the list; a system prompt may stand elsewhere.
+    fn is_listed(&self, index: usize) -> bool {
+        if self.layout.list.is_none() {
+            let is_system = self.transcript.messages()[index].role == Role::System;
+            return self.layout.form != WireForm::Anthropic || !is_system;
+        }
+        match self.origins[index] {
+            Origin::Read(from) | Origin::Repaired(from) => self.slots[from as usize] != Slot::Outside,
+            Origin::Inserted => true,
+        }
+    }
+
+    fn slot_range(&self, index: usize) -> Option<Range<usize>> {
+        match self.origins[index] {
+            Origin::Read(from) => self.slots[from as usize].range(),
+            Origin::Repaired(_) | Origin::Inserted => None,
+        }
+    }
+
+    /// One message: as it came, with only its changes, or rendered.
+    fn element<'a>(
+        &'a self,
+        index: usize,
+        message: &'a Message,
+        changes: &BTreeMap<Spot, Change>,
+        custom: &HashSet<&str>,
+    ) -> Cow<'a, str> {
+        let form = self.layout.form;
+        let own = revise::of_message(changes, index);
+        match (self.verbatim(index), own.is_empty()) {
+            (Some(verbatim), true) => return Cow::Borrowed(verbatim),
+            (Some(verbatim), false) => {
+                if let Some(revised) = revise::revise(form, verbatim, &own) {
+                    return Cow::Owned(revised);
+                }
+            }
+            (None, _) => {}
+        }
+        if own.is_empty() {
+            return Cow::Owned(render_beside(form, message, custom));
+        }
+        Cow::Owned(render_beside(form, &changed_message(index, message, changes), custom))
+    }
+
+    /// What stands before the first message.
+    fn opening(&self) -> Cow<'_, str> {
+        let form = self.layout.form;
+        if let Some(list) = &self.layout.list {
+            let first = (0..self.origins.len())
+                .find(|index| self.is_listed(*index))
+                .and_then(|index| self.slot_range(index));
+            // The white space before the first element is kept with it.
+            let end = first.map_or(list.start, |range| {
+                if self.is_first_slot(&range) {
+                    range.start
+                } else {
+                    list.start
+                }
+            });
+            return Cow::Borrowed(&self.layout.text[..end]);
+        }
+        let system = match form {
+            WireForm::Anthropic => anthropic::render_system(self.transcript.messages()),
+            WireForm::Chat | WireForm::Responses => None,
+        };
+        let system = system.map(|system| format!("\"system\":{system},")).unwrap_or_default();
+        let key = match form {
+            WireForm::Responses => "input",
+            WireForm::Chat | WireForm::Anthropic => "messages",
+        };
+        Cow::Owned(format!("{{{system}\"{key}\":["))
+    }
+
+    fn is_first_slot(&self, range: &Range<usize>) -> bool {
+        self.slots.iter().find_map(Slot::range).as_ref() == Some(range)
+    }
+
+    /// What stands between two messages: as it was where they stood side by side.
+    fn between(&self, before: usize, after: usize) -> Cow<'_, str> {
+        let sides = self
+            .layout
+            .list
+            .as_ref()
+            .and(self.slot_range(before).zip(self.slot_range(after)));
+        match sides {
+            Some((before, after)) if before.end <= after.start && self.is_plain_gap(before.end..after.start) => {
+                Cow::Borrowed(&self.layout.text[before.end..after.start])
+            }
+            Some(_) | None => Cow::Borrowed(","),
+        }
+    }
+
+    /// Whether nothing but a comma and white space stands in a range: the two elements were neighbours.
+    fn is_plain_gap(&self, range: Range<usize>) -> bool {
+        self.layout.text[range].trim() == ","
+    }
+
+    /// What stands after the last message.
+    fn closing(&self, last: Option<usize>) -> Cow<'_, str> {
+        let Some(list) = &self.layout.list else {
+            return Cow::Borrowed("]}");
+        };
+        let end = last.and_then(|index| self.slot_range(index)).map_or(list.end, |range| {
+            let is_last = self.slots.iter().rev().find_map(Slot::range).as_ref() == Some(&range);
+            if is_last { range.end } else { list.end }
+        });
+        Cow::Borrowed(&self.layout.text[end..])
     }
 }
 

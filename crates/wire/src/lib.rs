@@ -30,6 +30,8 @@ pub mod reading;
 
 pub mod document;
 
+mod revise;
+
 pub mod time;
 
 mod authorship;

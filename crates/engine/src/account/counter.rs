@@ -112,7 +112,7 @@ impl Family {
     }
 
     /// What an o200k count of a text of this kind is worth in this family.
-    pub(super) fn from_o200k(self, counted: u64, kind: TextKind) -> u64 {
+    pub(super) fn scaled(self, counted: u64, kind: TextKind) -> u64 {
         (counted * self.per_thousand(kind)).div_ceil(1000)
     }
 
@@ -151,7 +151,7 @@ impl TokenCounter for Family {
         };
         let encoding = tiktoken::get_encoding(vocabulary).expect("both vocabularies are compiled in");
         let counted = encoding.count(text) as u64;
-        self.from_o200k(counted, kind)
+        self.scaled(counted, kind)
     }
 }
 

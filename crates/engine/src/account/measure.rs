@@ -129,7 +129,7 @@ fn measure_thinking(thinking: &Thinking, family: Family) -> u64 {
 }
 
 fn measure_sealed(sealed: &str, family: Family) -> u64 {
-    family.from_o200k(media::estimate_sealed(sealed.len()), TextKind::Prose)
+    family.scaled(media::estimate_sealed(sealed.len()), TextKind::Prose)
 }
 
 /// The counts of a growing conversation.

@@ -1,0 +1,240 @@
+//! The walk: decide, transform, verify. One [`Compactor`] a conversation.
+//!
+//! A compactor learns the conversation as it grows and remembers what it changed. Between passes its changes do not
+//! change, so the emitted prefix is stable; a pass only ever adds changes. A result that verify refuses is not
+//! adopted: the conversation stays as it was, with the reason.
+
+use std::collections::BTreeMap;
+
+use crate::account::Budget;
+use crate::account::Family;
+use crate::account::Tally;
+use crate::decide::Cursor;
+use crate::decide::Mode;
+use crate::decide::Plan;
+use crate::decide::Policy;
+use crate::decide::Situation;
+use crate::decide::Survey;
+use crate::decide::plan;
+use crate::transcript::Message;
+use crate::transcript::Spot;
+use crate::transcript::Transcript;
+use crate::transform::Change;
+use crate::transform::Dropped;
+use crate::transform::changed_message;
+use crate::transform::prune;
+use crate::verify::Flaw;
+use crate::verify::LeakCheck;
+use crate::verify::Weight;
+use crate::verify::check_leaks;
+use crate::verify::check_scope;
+use crate::verify::check_size;
+
+/// What a pass came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The conversation was compacted.
+    Compacted,
+    /// It stays as it is, for this reason.
+    Unchanged(String),
+}
+
+/// Everything there is to say about a pass.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// What it came to.
+    pub verdict: Verdict,
+    /// What was planned.
+    pub plan: Plan,
+    /// What was changed, beside what earlier passes had changed.
+    pub changes: BTreeMap<Spot, Change>,
+    /// What was taken out.
+    pub dropped: Vec<Dropped>,
+    /// What verify found.
+    pub flaws: Vec<Flaw>,
+    /// The counted size before, without what the log does not show.
+    pub counted_before: u64,
+    /// The counted size after.
+    pub counted_after: u64,
+    /// The size of the next prompt after, on the scale of the situation's prompt.
+    pub prompt_after: u64,
+    /// The first message that this pass changed: from here on the provider's cache is cold.
+    pub earliest_changed: Option<usize>,
+}
+
+/// Compacts one conversation, again and again as it grows.
+#[derive(Clone, Debug)]
+pub struct Compactor {
+    tally: Tally,
+    survey: Survey,
+    cursor: Cursor,
+    changes: BTreeMap<Spot, Change>,
+    saved: u64,
+}
+
+impl Compactor {
+    /// A compactor for a conversation that is counted this way and obeys this policy.
+    pub fn new(family: Family, policy: &Policy) -> Self {
+        Self {
+            tally: Tally::new(family),
+            survey: Survey::new(family, &policy.protected_tools),
+            cursor: Cursor::default(),
+            changes: BTreeMap::new(),
+            saved: 0,
+        }
+    }
+
+    /// Learns what is new in the conversation. Earlier messages must be the same as before.
+    pub fn observe(&mut self, transcript: &Transcript) {
+        self.tally.extend(transcript.messages());
+        self.survey.observe(transcript);
+    }
+
+    /// The counts of the original messages.
+    pub fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// The counted size with all changes so far.
+    pub fn counted(&self) -> u64 {
+        self.tally.total().total() - self.saved
+    }
+
+    /// All changes so far.
+    pub fn changes(&self) -> &BTreeMap<Spot, Change> {
+        &self.changes
+    }
+
+    /// Plans a pass without making it.
+    pub fn plan(&mut self, transcript: &Transcript, budget: &Budget, policy: &Policy, situation: Situation) -> Plan {
+        let mut survey = self.survey.clone();
+        plan(
+            transcript,
+            &self.tally,
+            &mut survey,
+            self.cursor,
+            budget,
+            policy,
+            situation,
+        )
+    }
+
+    /// Makes a pass: decides, prunes, verifies, and adopts the result unless verify refuses it.
+    pub fn pass(
+        &mut self,
+        transcript: &Transcript,
+        budget: &Budget,
+        policy: &Policy,
+        situation: Situation,
+        leaks: &dyn LeakCheck,
+    ) -> Outcome {
+        let plan = plan(
+            transcript,
+            &self.tally,
+            &mut self.survey,
+            self.cursor,
+            budget,
+            policy,
+            situation,
+        );
+        let before = self.counted();
+        let mut outcome = Outcome {
+            verdict: Verdict::Unchanged(plan.reasons.join("; ")),
+            changes: BTreeMap::new(),
+            dropped: Vec::new(),
+            flaws: Vec::new(),
+            counted_before: before,
+            counted_after: before,
+            prompt_after: situation.prompt,
+            earliest_changed: None,
+            plan,
+        };
+        if outcome.plan.mode != Mode::PruneOnly {
+            self.give_back(&outcome.plan);
+            return outcome;
+        }
+        let pruned = prune(transcript, &outcome.plan, self.tally.family());
+        let saved: u64 = pruned
+            .dropped
+            .iter()
+            .map(|dropped| dropped.tokens - dropped.tokens_left)
+            .sum();
+        let after = before.saturating_sub(saved);
+        let prompt_after = situation.prompt.saturating_sub((saved as f64 * situation.scale) as u64);
+        outcome.flaws = check_scope(transcript, &outcome.plan.boundary, &pruned.changes);
+        outcome.flaws.extend(check_size(before, after, None));
+        outcome.flaws.extend(check_leaks(&pruned.changes, leaks));
+        let target = policy.target.filter(|_| policy.engine != crate::decide::Engine::Prune);
+        outcome
+            .flaws
+            .extend(check_size(situation.prompt + 1, prompt_after, target));
+        let fatal = outcome.flaws.iter().find(|flaw| flaw.weight == Weight::Fatal);
+        if let Some(flaw) = fatal {
+            outcome.verdict = Verdict::Unchanged(format!(
+                "the result was refused ({}): {}",
+                flaw.kind.code(),
+                flaw.detail
+            ));
+            self.give_back(&outcome.plan);
+            return outcome;
+        }
+        outcome.verdict = Verdict::Compacted;
+        outcome.earliest_changed = pruned.changes.keys().next().map(|spot| spot.message as usize);
+        outcome.counted_after = after;
+        outcome.prompt_after = prompt_after;
+        outcome.changes = pruned.changes.clone();
+        outcome.dropped = pruned.dropped;
+        self.saved += saved;
+        self.changes.extend(pruned.changes);
+        self.advance(&outcome.plan);
+        outcome
+    }
+
+    /// What a plan took from the survey and a pass did not use is there for the next one.
+    fn give_back(&mut self, plan: &Plan) {
+        let mut unused = Vec::new();
+        for planned in &plan.actions {
+            let is_superseded = matches!(
+                planned.action,
+                crate::decide::Action::Duplicate(_) | crate::decide::Action::Stale(_)
+            );
+            if is_superseded {
+                let outputs = self.survey.outputs();
+                if let Ok(index) = outputs.binary_search_by_key(&planned.call, |output| Some(output.call)) {
+                    unused.push(index);
+                }
+            }
+        }
+        self.survey.return_superseded(unused);
+    }
+
+    /// Outputs before the oldest one that is still protected are decided for good.
+    fn advance(&mut self, plan: &Plan) {
+        let pruned_until = plan
+            .actions
+            .iter()
+            .filter(|planned| matches!(planned.action, crate::decide::Action::OldOutput))
+            .filter_map(|planned| planned.call)
+            .max();
+        let Some(last) = pruned_until else { return };
+        let decided = |call: Spot| call <= last;
+        self.cursor.outputs = self.survey.outputs().partition_point(|output| decided(output.call));
+        self.cursor.thinking = self
+            .survey
+            .thinking()
+            .partition_point(|aside| aside.spot < last && (aside.spot.message as usize) < plan.turn_start);
+        self.cursor.media = self.survey.media().partition_point(|aside| aside.spot < last);
+    }
+
+    /// The conversation with all changes so far.
+    pub fn messages(&self, transcript: &Transcript) -> Vec<Message> {
+        let changed: std::collections::BTreeSet<u32> = self.changes.keys().map(|spot| spot.message).collect();
+        let messages = transcript.messages().iter().enumerate();
+        messages
+            .map(|(index, message)| match changed.contains(&(index as u32)) {
+                true => changed_message(index, message, &self.changes),
+                false => message.clone(),
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,38 @@
+//! Whether to compact, and what: a [`Plan`], which is data.
+//!
+//! Nothing here changes a message. [`Survey`] learns what planning needs to know as the conversation grows,
+//! [`plan`] draws the boundary and lists what to do with the reasons in words, [`Thrash`] remembers whether earlier
+//! passes helped.
+
+mod boundary;
+pub mod marker;
+mod plan;
+mod policy;
+mod survey;
+mod thrash;
+mod tools;
+
+pub use boundary::Boundary;
+pub use boundary::boundary;
+pub use plan::Action;
+pub use plan::Cursor;
+pub use plan::Mode;
+pub use plan::Plan;
+pub use plan::Planned;
+pub use plan::ReasoningRule;
+pub use plan::Situation;
+pub use plan::plan;
+pub use policy::Engine;
+pub use policy::Policy;
+pub use policy::least_reclaimed;
+pub use policy::low_water;
+pub use policy::protected_outputs;
+pub use survey::Output;
+pub use survey::Superseded;
+pub use survey::Survey;
+pub use thrash::Thrash;
+pub use tools::Deed;
+pub use tools::asked;
+pub use tools::cut;
+pub use tools::deed_of;
+pub use tools::deed_of_call;

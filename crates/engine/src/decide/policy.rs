@@ -1,0 +1,121 @@
+//! What a host may set about compaction, and the seed numbers that follow from a window.
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::account::BudgetPolicy;
+
+/// Tools whose outputs stay: what they show is what the agent asked to keep in mind.
+const PROTECTED_TOOLS: [&str; 5] = ["read_file", "memory", "clarify", "skill_view", "todo"];
+/// The tail has at least this many messages, however long they are.
+const TAIL_MESSAGES: usize = 8;
+
+/// Which engine compacts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Engine {
+    /// Pruning where it buys enough, a full pass where it does not.
+    #[default]
+    Auto,
+    /// Pruning only, whatever it buys.
+    Prune,
+}
+
+/// The settings of compaction.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Policy {
+    /// Which engine compacts.
+    pub engine: Engine,
+    /// How the budget is made.
+    pub budget: BudgetPolicy,
+    /// The size to come down to; by default it follows from the threshold.
+    pub target: Option<u64>,
+    /// How much of the newest history stays verbatim; by default the budget's tail.
+    pub tail: Option<u64>,
+    /// How many messages the tail has at least.
+    pub tail_messages: usize,
+    /// Tools whose outputs are never pruned.
+    pub protected_tools: Vec<String>,
+    /// How many tokens of the newest tool outputs are not pruned; by default by the window.
+    pub recent_outputs: Option<u64>,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self {
+            engine: Engine::Auto,
+            budget: BudgetPolicy::default(),
+            target: None,
+            tail: None,
+            tail_messages: TAIL_MESSAGES,
+            protected_tools: PROTECTED_TOOLS.map(str::to_owned).to_vec(),
+            recent_outputs: None,
+        }
+    }
+}
+
+/// How many tokens of the newest tool outputs are protected in a window of this size.
+pub fn protected_outputs(window: u64) -> u64 {
+    match window {
+        500_000.. => 100_000,
+        128_000.. => 40_000,
+        64_000.. => 20_000,
+        _ => 10_000,
+    }
+}
+
+/// Pruning must reclaim at least this much in a window of this size.
+pub fn least_reclaimed(window: u64) -> u64 {
+    (window / 20).max(5_000)
+}
+
+/// Pruning alone is enough when it comes down to this.
+pub fn low_water(threshold: u64, window: u64) -> u64 {
+    let runway = least_reclaimed(window).max(threshold * 15 / 100);
+    threshold.saturating_sub(runway)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn protection_follows_the_window_on_both_sides_of_every_step() {
+        for (window, tokens) in [
+            (0, 10_000),
+            (63_999, 10_000),
+            (64_000, 20_000),
+            (127_999, 20_000),
+            (128_000, 40_000),
+            (499_999, 40_000),
+            (500_000, 100_000),
+            (2_000_000, 100_000),
+        ] {
+            assert_eq!(protected_outputs(window), tokens, "window {window}");
+        }
+    }
+
+    #[test]
+    fn the_minimum_is_a_twentieth_but_at_least_5000() {
+        for (window, tokens) in [
+            (8_000, 5_000),
+            (100_000, 5_000),
+            (100_020, 5_001),
+            (128_000, 6_400),
+            (1_000_000, 50_000),
+        ] {
+            assert_eq!(least_reclaimed(window), tokens, "window {window}");
+        }
+    }
+
+    #[test]
+    fn the_low_water_mark_leaves_a_runway() {
+        // 15 % of the threshold decides where it is more than the minimum, the minimum where it is not.
+        assert_eq!(low_water(64_000, 128_000), 64_000 - 9_600);
+        assert_eq!(low_water(20_000, 40_000), 15_000);
+        assert_eq!(low_water(42_667, 128_000), 42_667 - 6_400);
+        assert_eq!(low_water(42_674, 128_000), 42_674 - 6_401);
+        assert_eq!(low_water(3_000, 8_000), 0);
+    }
+}

@@ -1,0 +1,278 @@
+//! What is known about every tool call and result, learned once and kept as the conversation grows.
+//!
+//! Planning needs to know which outputs repeat one another, which reads a later edit made stale, and how much
+//! each part costs. All of that is folded message by message, so that planning again after new messages costs
+//! work in proportion to what is new.
+
+use std::collections::HashMap;
+use std::hash::DefaultHasher;
+use std::hash::Hash;
+use std::hash::Hasher;
+
+use crate::account::Family;
+use crate::account::measure_part;
+use crate::decide::marker::is_placeholder;
+use crate::decide::tools;
+use crate::decide::tools::Deed;
+use crate::transcript::Content;
+use crate::transcript::Message;
+use crate::transcript::Part;
+use crate::transcript::Spot;
+use crate::transcript::ToolCall;
+use crate::transcript::ToolResult;
+use crate::transcript::Transcript;
+
+/// Shorter outputs are not worth comparing: their placeholder would be as long.
+const LEAST_COMPARED: usize = 200;
+
+/// Why an output says nothing that a later one does not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Superseded {
+    /// The same output stands again, there.
+    Duplicate(Spot),
+    /// The file was changed by this call.
+    Changed(Spot),
+    /// The file was read again by this call.
+    ReadAgain(Spot),
+}
+
+/// A tool result and what is known about it.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// Where the result is.
+    pub result: Spot,
+    /// Where its call is.
+    pub call: Spot,
+    /// What the tool does.
+    pub deed: Deed,
+    /// What the result costs.
+    pub tokens: u64,
+    /// What the arguments of its call cost.
+    pub argument_tokens: u64,
+    /// Whether it carries media.
+    pub media_tokens: u64,
+    /// Whether the policy protects its tool.
+    pub is_protected: bool,
+    /// Whether an earlier pass has already made a placeholder of it.
+    pub is_settled: bool,
+    /// Why it is no longer needed, if so.
+    pub superseded: Option<Superseded>,
+}
+
+/// A part beside tool results that may be pruned.
+#[derive(Clone, Copy, Debug)]
+pub struct Aside {
+    /// Where it is.
+    pub spot: Spot,
+    /// What it costs.
+    pub tokens: u64,
+}
+
+/// Everything planning needs to know, folded message by message.
+#[derive(Clone, Debug)]
+pub struct Survey {
+    family: Family,
+    protected: Vec<String>,
+    outputs: Vec<Output>,
+    thinking: Vec<Aside>,
+    media: Vec<Aside>,
+    seen_messages: usize,
+    seen_pairs: usize,
+    by_content: HashMap<(usize, u64), u32>,
+    reads: HashMap<Box<str>, Vec<u32>>,
+    deeds: HashMap<Box<str>, Deed>,
+    /// Outputs that were superseded since planning last looked.
+    newly_superseded: Vec<u32>,
+}
+
+impl Survey {
+    /// An empty survey for a family of models and a list of protected tools.
+    pub fn new(family: Family, protected_tools: &[String]) -> Self {
+        Self {
+            family,
+            protected: protected_tools.to_vec(),
+            outputs: Vec::new(),
+            thinking: Vec::new(),
+            media: Vec::new(),
+            seen_messages: 0,
+            seen_pairs: 0,
+            by_content: HashMap::new(),
+            reads: HashMap::new(),
+            deeds: HashMap::new(),
+            newly_superseded: Vec::new(),
+        }
+    }
+
+    /// Learns what is new. The messages seen before must be the same as before.
+    pub fn observe(&mut self, transcript: &Transcript) {
+        let messages = transcript.messages();
+        while let Some(pair) = transcript.pairs().get(self.seen_pairs) {
+            // Results of the open tool loop come later; they are in the tail anyway.
+            let Some(result) = pair.result else { break };
+            self.seen_pairs += 1;
+            self.learn_output(messages, pair.call, result);
+        }
+        for (index, message) in messages.iter().enumerate().skip(self.seen_messages) {
+            self.learn_asides(index, message);
+        }
+        self.seen_messages = self.seen_messages.max(messages.len());
+    }
+
+    /// The tool results, in the order of their calls.
+    pub fn outputs(&self) -> &[Output] {
+        &self.outputs
+    }
+
+    /// The reasoning parts, in order.
+    pub fn thinking(&self) -> &[Aside] {
+        &self.thinking
+    }
+
+    /// The media parts of messages, in order; those in tool results are not among them.
+    pub fn media(&self) -> &[Aside] {
+        &self.media
+    }
+
+    /// Outputs that were superseded since this was last asked.
+    pub fn take_superseded(&mut self) -> Vec<usize> {
+        let mut taken: Vec<_> = std::mem::take(&mut self.newly_superseded)
+            .into_iter()
+            .map(|index| index as usize)
+            .collect();
+        taken.sort_unstable();
+        taken.dedup();
+        taken
+    }
+
+    /// Gives back what a pass did not use.
+    pub fn return_superseded(&mut self, outputs: impl IntoIterator<Item = usize>) {
+        self.newly_superseded
+            .extend(outputs.into_iter().filter_map(|index| u32::try_from(index).ok()));
+    }
+
+    fn learn_output(&mut self, messages: &[Message], call_spot: Spot, result_spot: Spot) {
+        let (Part::Call(call), Part::Result(result)) = (part(messages, call_spot), part(messages, result_spot)) else {
+            return;
+        };
+        let deed = self.deed(call);
+        let index = u32::try_from(self.outputs.len()).expect("fewer outputs than parts fit in 2^32");
+        let cost = measure_part(part(messages, result_spot), self.family);
+        self.outputs.push(Output {
+            result: result_spot,
+            call: call_spot,
+            deed,
+            tokens: cost.results,
+            argument_tokens: measure_part(part(messages, call_spot), self.family).calls,
+            media_tokens: cost.media,
+            is_protected: self.protected.iter().any(|name| **name == *call.name),
+            is_settled: matches!(result.content.as_slice(), [Content::Text(text)] if is_placeholder(text)),
+            superseded: None,
+        });
+        self.learn_duplicate(messages, index, result);
+        self.learn_path(call, call_spot, deed, index);
+    }
+
+    fn deed(&mut self, call: &ToolCall) -> Deed {
+        match self.deeds.get(&call.name) {
+            Some(Deed::Edit) | None => {
+                let deed = tools::deed_of_call(call);
+                if deed != Deed::Edit {
+                    self.deeds
+                        .entry(call.name.clone())
+                        .or_insert(tools::deed_of(&call.name));
+                }
+                deed
+            }
+            Some(deed) => *deed,
+        }
+    }
+
+    fn learn_duplicate(&mut self, messages: &[Message], index: u32, result: &ToolResult) {
+        let Some(key) = content_key(result) else { return };
+        let Some(older) = self.by_content.insert(key, index) else {
+            return;
+        };
+        // The key is only a hash: what it finds must be the same to the letter.
+        let is_same = match part(messages, self.outputs[older as usize].result) {
+            Part::Result(before) => before.content == result.content,
+            _ => false,
+        };
+        if is_same {
+            let newer = self.outputs[index as usize].result;
+            self.supersede(older, Superseded::Duplicate(newer));
+        }
+    }
+
+    fn learn_path(&mut self, call: &ToolCall, spot: Spot, deed: Deed, index: u32) {
+        match deed {
+            Deed::Read => {
+                let Some(path) = tools::path_of(call) else { return };
+                let earlier = self.reads.entry(path).or_default();
+                if tools::is_partial(call) {
+                    earlier.push(index);
+                    return;
+                }
+                let earlier = std::mem::replace(earlier, vec![index]);
+                for older in earlier {
+                    self.supersede(older, Superseded::ReadAgain(spot));
+                }
+            }
+            Deed::Write | Deed::Edit => {
+                for path in tools::changed_paths(call) {
+                    for older in self.reads.remove(&path).unwrap_or_default() {
+                        self.supersede(older, Superseded::Changed(spot));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn supersede(&mut self, index: u32, why: Superseded) {
+        let output = &mut self.outputs[index as usize];
+        // The first reason stands: a duplicate is named before what made it stale.
+        if output.superseded.is_none() && !output.is_protected && !output.is_settled {
+            output.superseded = Some(why);
+            self.newly_superseded.push(index);
+        }
+    }
+
+    fn learn_asides(&mut self, index: usize, message: &Message) {
+        for (part_index, part) in (0..).zip(&message.parts) {
+            let list = match part {
+                Part::Thinking(_) => &mut self.thinking,
+                Part::Media(_) => &mut self.media,
+                Part::Text(_) | Part::Call(_) | Part::Result(_) | Part::Opaque(_) => continue,
+            };
+            let cost = measure_part(part, self.family);
+            list.push(Aside {
+                spot: Spot {
+                    message: u32::try_from(index).expect("a transcript has fewer than 2^32 messages"),
+                    part: part_index,
+                },
+                tokens: cost.total(),
+            });
+        }
+    }
+}
+
+fn part(messages: &[Message], spot: Spot) -> &Part {
+    &messages[spot.message as usize].parts[spot.part as usize]
+}
+
+/// A key that equal outputs share; `None` for those too short to matter, or with media in them.
+fn content_key(result: &ToolResult) -> Option<(usize, u64)> {
+    let mut length = 0;
+    // Fixed keys: the same text has the same hash on every machine.
+    let mut hasher = DefaultHasher::new();
+    for content in &result.content {
+        match content {
+            Content::Text(text) => {
+                length += text.len();
+                text.hash(&mut hasher);
+            }
+            Content::Media(_) | Content::Opaque(_) => return None,
+        }
+    }
+    (length >= LEAST_COMPARED).then(|| (length, hasher.finish()))
+}

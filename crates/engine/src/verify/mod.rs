@@ -1,0 +1,21 @@
+//! Judging a result before anybody adopts it.
+//!
+//! A bad draft is not an error: each check returns [`Flaw`]s. Fatal ones refuse the result, and the original
+//! comes back with the reason.
+
+mod flaw;
+mod leak;
+mod scope;
+mod size;
+mod structure;
+
+pub use flaw::Flaw;
+pub use flaw::FlawKind;
+pub use flaw::Weight;
+pub use leak::LeakCheck;
+pub use leak::NoSecrets;
+pub use leak::check_leaks;
+pub use scope::check_scope;
+pub use size::check_size;
+pub use structure::Form;
+pub use structure::check_structure;
