@@ -5,3 +5,7 @@ pub mod tree;
 pub mod tidy;
 
 pub mod suite;
+
+pub mod conversation;
+
+pub mod provider;

@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use crate::account::Budget;
 use crate::account::Family;
 use crate::account::Tally;
-use crate::decide::Cursor;
 use crate::decide::Mode;
 use crate::decide::Plan;
 use crate::decide::Policy;
+use crate::decide::Progress;
 use crate::decide::Situation;
 use crate::decide::Survey;
 use crate::decide::plan;
@@ -67,7 +67,7 @@ pub struct Outcome {
 pub struct Compactor {
     tally: Tally,
     survey: Survey,
-    cursor: Cursor,
+    progress: Progress,
     changes: BTreeMap<Spot, Change>,
     saved: u64,
 }
@@ -78,7 +78,7 @@ impl Compactor {
         Self {
             tally: Tally::new(family),
             survey: Survey::new(family, &policy.protected_tools),
-            cursor: Cursor::default(),
+            progress: Progress::default(),
             changes: BTreeMap::new(),
             saved: 0,
         }
@@ -112,7 +112,7 @@ impl Compactor {
             transcript,
             &self.tally,
             &mut survey,
-            self.cursor,
+            &self.progress,
             budget,
             policy,
             situation,
@@ -132,7 +132,7 @@ impl Compactor {
             transcript,
             &self.tally,
             &mut self.survey,
-            self.cursor,
+            &self.progress,
             budget,
             policy,
             situation,
@@ -185,6 +185,7 @@ impl Compactor {
         outcome.changes = pruned.changes.clone();
         outcome.dropped = pruned.dropped;
         self.saved += saved;
+        self.progress.changed.extend(pruned.changes.keys().copied());
         self.changes.extend(pruned.changes);
         self.advance(&outcome.plan);
         outcome
@@ -218,12 +219,12 @@ impl Compactor {
             .max();
         let Some(last) = pruned_until else { return };
         let decided = |call: Spot| call <= last;
-        self.cursor.outputs = self.survey.outputs().partition_point(|output| decided(output.call));
-        self.cursor.thinking = self
+        self.progress.outputs = self.survey.outputs().partition_point(|output| decided(output.call));
+        self.progress.thinking = self
             .survey
             .thinking()
             .partition_point(|aside| aside.spot < last && (aside.spot.message as usize) < plan.turn_start);
-        self.cursor.media = self.survey.media().partition_point(|aside| aside.spot < last);
+        self.progress.media = self.survey.media().partition_point(|aside| aside.spot < last);
     }
 
     /// The conversation with all changes so far.

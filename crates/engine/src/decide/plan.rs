@@ -1,5 +1,7 @@
 //! What a pass will do, as data: nothing here touches a body.
 
+use std::collections::BTreeSet;
+
 use crate::account::Budget;
 use crate::account::Tally;
 use crate::decide::boundary::Boundary;
@@ -135,15 +137,17 @@ pub struct Plan {
     pub reasons: Vec<String>,
 }
 
-/// The index from which on outputs are undecided; what stands before it was decided by earlier passes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cursor {
+/// How far earlier passes have come.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
     /// Outputs before this index are decided.
     pub outputs: usize,
     /// Reasoning parts before this index are decided.
     pub thinking: usize,
     /// Media parts before this index are decided.
     pub media: usize,
+    /// Parts that were changed.
+    pub changed: BTreeSet<Spot>,
 }
 
 /// Plans a pass.
@@ -151,7 +155,7 @@ pub fn plan(
     transcript: &Transcript,
     tally: &Tally,
     survey: &mut Survey,
-    cursor: Cursor,
+    progress: &Progress,
     budget: &Budget,
     policy: &Policy,
     situation: Situation,
@@ -198,7 +202,7 @@ pub fn plan(
     let recent = policy
         .recent_outputs
         .unwrap_or_else(|| protected_outputs(budget.window));
-    let mut candidates = Candidates::new(plan.turn_start, survey, cursor, &plan.boundary, situation);
+    let mut candidates = Candidates::new(plan.turn_start, survey, progress, &plan.boundary, situation);
     candidates.collect(recent);
     let saved = |candidates: &Candidates<'_>| (candidates.saves as f64 * situation.scale) as u64;
     plan.tokens_expected = situation.prompt.saturating_sub(saved(&candidates));
@@ -258,7 +262,7 @@ fn judge(plan: &mut Plan, reclaimed: u64, budget: &Budget, policy: &Policy, situ
 /// What may be pruned, collected in the order of pruning.
 struct Candidates<'a> {
     survey: &'a mut Survey,
-    cursor: Cursor,
+    progress: &'a Progress,
     boundary: &'a Boundary,
     situation: Situation,
     /// Reasoning from this message on belongs to the turn that is going on.
@@ -273,13 +277,13 @@ impl<'a> Candidates<'a> {
     fn new(
         current_turn: usize,
         survey: &'a mut Survey,
-        cursor: Cursor,
+        progress: &'a Progress,
         boundary: &'a Boundary,
         situation: Situation,
     ) -> Self {
         Self {
             survey,
-            cursor,
+            progress,
             boundary,
             situation,
             current_turn,
@@ -290,8 +294,8 @@ impl<'a> Candidates<'a> {
     }
 
     fn collect(&mut self, recent: u64) {
-        let superseded = self.superseded();
-        let old = self.old_outputs(recent, &superseded);
+        self.superseded();
+        let old = self.old_outputs(recent);
         for index in &old {
             let output = self.survey.outputs()[*index].clone();
             self.prune_output(&output);
@@ -306,7 +310,7 @@ impl<'a> Candidates<'a> {
     }
 
     /// Duplicates first, then stale reads.
-    fn superseded(&mut self) -> Vec<usize> {
+    fn superseded(&mut self) {
         let taken = self.survey.take_superseded();
         let (open, later): (Vec<_>, Vec<_>) = taken.into_iter().partition(|index| {
             self.boundary
@@ -326,19 +330,20 @@ impl<'a> Candidates<'a> {
                 }
             }
         }
-        open
     }
 
     /// Outputs older than the protected ones, oldest first; remembers the protected ones.
-    fn old_outputs(&mut self, recent: u64, superseded: &[usize]) -> Vec<usize> {
+    fn old_outputs(&mut self, recent: u64) -> Vec<usize> {
         let mut old = Vec::new();
         let mut kept = 0;
-        for index in (self.cursor.outputs..self.survey.outputs().len()).rev() {
+        for index in (self.progress.outputs..self.survey.outputs().len()).rev() {
             let output = &self.survey.outputs()[index];
-            if !self.boundary.is_open(output.result.message as usize) || output.is_protected || output.is_settled {
+            if !self.boundary.is_open(output.result.message as usize) || output.is_protected || self.is_settled(output)
+            {
                 continue;
             }
-            if superseded.binary_search(&index).is_ok() {
+            // What was superseded is no recent output, pruned or too small for it.
+            if output.superseded.is_some() {
                 continue;
             }
             if kept < recent {
@@ -351,6 +356,11 @@ impl<'a> Candidates<'a> {
         self.recent.reverse();
         old.reverse();
         old
+    }
+
+    /// Whether an earlier pass has made a placeholder of an output.
+    fn is_settled(&self, output: &Output) -> bool {
+        output.is_settled || self.progress.changed.contains(&output.result)
     }
 
     fn prune_output(&mut self, output: &Output) {
@@ -366,7 +376,7 @@ impl<'a> Candidates<'a> {
     }
 
     fn old_arguments(&mut self, before: usize) {
-        for index in self.cursor.outputs..self.survey.outputs().len() {
+        for index in self.progress.outputs..self.survey.outputs().len() {
             let output = self.survey.outputs()[index].clone();
             let message = output.call.message as usize;
             if message >= before
@@ -391,7 +401,7 @@ impl<'a> Candidates<'a> {
             let message = aside.spot.message as usize;
             message < before && boundary.is_open(message)
         };
-        let media: Vec<_> = self.survey.media()[self.cursor.media..]
+        let media: Vec<_> = self.survey.media()[self.progress.media..]
             .iter()
             .filter(|aside| is_old(aside, self.boundary))
             .copied()
@@ -402,7 +412,7 @@ impl<'a> Candidates<'a> {
         if self.situation.reasoning == ReasoningRule::MustKeep {
             return;
         }
-        let thinking = self.survey.thinking()[self.cursor.thinking..]
+        let thinking = self.survey.thinking()[self.progress.thinking..]
             .iter()
             .filter(|aside| is_old(aside, self.boundary))
             .copied();
@@ -431,7 +441,7 @@ impl<'a> Candidates<'a> {
     fn add(&mut self, spot: Spot, call: Option<Spot>, action: Action, tokens: u64, leaves: u64) {
         let saves = tokens.saturating_sub(leaves);
         // A placeholder that saves less than a third is not worth what it hides.
-        if saves * 3 < tokens || saves == 0 {
+        if saves * 3 < tokens || saves == 0 || self.progress.changed.contains(&spot) {
             return;
         }
         self.saves += saves;
