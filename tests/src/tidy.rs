@@ -235,7 +235,8 @@ fn map_against_tree(tree: &Tree) -> Vec<String> {
             .and_then(|rest| rest.strip_suffix("/Cargo.toml"))
         {
             names.push(format!("crates/{name}"));
-            for room in declared_modules(tree.text(&format!("crates/{name}/src/lib.rs"))) {
+            let rooms = declared_modules(tree.text(&format!("crates/{name}/src/lib.rs")));
+            for room in rooms.into_iter().filter(|room| !room.ends_with("tests")) {
                 names.push(format!("crates/{name}/src/{room}"));
             }
         }

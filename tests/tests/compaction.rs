@@ -53,6 +53,7 @@ fn situation(form: Form, prompt: u64, forced: bool) -> Situation {
         prompt,
         scale: 1.0,
         forced,
+        margin: 0,
         reasoning: if form == Form::Responses {
             ReasoningRule::MustKeep
         } else {
@@ -325,7 +326,7 @@ fn protected_tools_are_never_pruned() {
 
 #[test]
 fn pruning_must_reclaim_the_minimum() {
-    // Window 128,000: at least 6,400. The placeholder is expected to leave about 60.
+    // Window 128,000: at least 6,400. The placeholder is expected to leave about 75.
     for (tokens, is_pruned) in [(6_000, false), (7_000, true)] {
         let body = chat_with_outputs(&[("terminal", tokens), ("terminal", 41_000)]);
         let (outcome, _) = seed_pass(&body, 128_000, Some(64_000));

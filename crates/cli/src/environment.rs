@@ -1,7 +1,8 @@
-//! The only place that reads the environment.
+//! The only place that reads the environment and the clock.
 
 use std::path::PathBuf;
 
+use mainstay_engine::transcript::Timestamp;
 use mainstay_wire::discover::Homes;
 use mainstay_wire::discover::VARIABLES;
 
@@ -22,4 +23,27 @@ pub fn homes() -> Homes {
         home,
         variables: variables.collect(),
     }
+}
+
+/// Where the store is: as given, as `MAINSTAY_STORE` says, or in the user's data directory.
+pub fn store_path(given: Option<&PathBuf>) -> PathBuf {
+    if let Some(path) = given {
+        return path.clone();
+    }
+    if let Some(path) = std::env::var_os("MAINSTAY_STORE").filter(|value| !value.is_empty()) {
+        return PathBuf::from(path);
+    }
+    let homes = homes();
+    let data = if cfg!(target_os = "macos") {
+        homes.home.join("Library/Application Support")
+    } else {
+        homes.data()
+    };
+    data.join("mainstay/store.db")
+}
+
+/// The time now.
+pub fn now() -> Timestamp {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    Timestamp(since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX)))
 }

@@ -48,10 +48,57 @@ pub enum WhichHistory {
     Full,
 }
 
+/// A conversation and the exact bytes it was read from.
+pub struct Loaded {
+    /// The conversation.
+    pub document: Document,
+    /// The bytes; none where the source is a database or a directory.
+    pub bytes: Option<Vec<u8>>,
+}
+
+/// How often a file that is being written to is read again.
+const MOST_ATTEMPTS: usize = 5;
+
 impl Input {
+    /// Reads the conversation and keeps the bytes it came from.
+    pub fn load(&self) -> anyhow::Result<Loaded> {
+        if self.session == "-" {
+            let bytes = standard_input()?;
+            let document = self.read_from(&Source::memory("standard input", bytes.clone()))?;
+            return Ok(Loaded {
+                document,
+                bytes: Some(bytes),
+            });
+        }
+        let path = Path::new(&self.session);
+        let source = Source::open(path)?;
+        if source.is_directory() || source.is_database()? {
+            let document = self.read_from(&source)?;
+            return Ok(Loaded { document, bytes: None });
+        }
+        // A running agent may append while we read: bytes and conversation must be of one moment.
+        for _ in 0..MOST_ATTEMPTS {
+            let bytes = std::fs::read(path).with_context(|| self.session.clone())?;
+            let document = self.read_from(&Source::open(path)?)?;
+            if std::fs::metadata(path).with_context(|| self.session.clone())?.len() == bytes.len() as u64 {
+                return Ok(Loaded {
+                    document,
+                    bytes: Some(bytes),
+                });
+            }
+        }
+        anyhow::bail!(
+            "{}: it is being written to all the time; copy it and compact the copy",
+            self.session
+        )
+    }
+
     /// Reads the conversation.
     pub fn read(&self) -> anyhow::Result<Document> {
-        let source = self.source()?;
+        self.read_from(&self.source()?)
+    }
+
+    fn read_from(&self, source: &Source) -> anyhow::Result<Document> {
         let from = self.from.as_deref().map(format::by_name).transpose()?;
         let request = Request {
             history: match self.history {
@@ -60,20 +107,24 @@ impl Input {
             },
             session: self.id.clone(),
         };
-        Ok(format::read(&source, from, &request)?)
+        Ok(format::read(source, from, &request)?)
     }
 
     fn source(&self) -> anyhow::Result<Source> {
         if self.session == "-" {
-            let mut bytes = Vec::new();
-            std::io::stdin()
-                .lock()
-                .read_to_end(&mut bytes)
-                .context("standard input")?;
-            return Ok(Source::memory("standard input", bytes));
+            return Ok(Source::memory("standard input", standard_input()?));
         }
         Ok(Source::open(Path::new(&self.session))?)
     }
+}
+
+fn standard_input() -> anyhow::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    std::io::stdin()
+        .lock()
+        .read_to_end(&mut bytes)
+        .context("standard input")?;
+    Ok(bytes)
 }
 
 /// Counts a transcript, with a bar on standard error when it takes long enough to be seen.

@@ -3,14 +3,22 @@
 //! Exit codes: 0 done, 1 error, 2 usage, 100 gate not met. Results go to standard output, everything for
 //! people that is not the result goes to standard error.
 
+mod checkpoints;
+mod compact;
 mod completions;
+mod counting;
 mod environment;
+mod erase;
 mod formats;
 mod input;
 mod inspect;
+mod loss;
 mod manual;
+mod recall;
+mod restore;
 mod screen;
 mod sessions;
+mod stats;
 
 use std::process::ExitCode;
 
@@ -31,6 +39,13 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Inspect(inspect::Arguments),
+    Compact(compact::Arguments),
+    Checkpoints(checkpoints::Arguments),
+    Loss(loss::Arguments),
+    Recall(recall::Arguments),
+    Restore(restore::Arguments),
+    Stats(stats::Arguments),
+    Erase(erase::Arguments),
     Sessions(sessions::Arguments),
     Formats(formats::Arguments),
     Completions(completions::Arguments),
@@ -47,6 +62,13 @@ fn main() -> ExitCode {
     let mut screen = Screen::new();
     let done = match arguments.command {
         Command::Inspect(arguments) => inspect::run(&arguments, &mut screen),
+        Command::Compact(arguments) => compact::run(&arguments, &mut screen),
+        Command::Checkpoints(arguments) => checkpoints::run(&arguments, &mut screen),
+        Command::Loss(arguments) => loss::run(&arguments, &mut screen),
+        Command::Recall(arguments) => recall::run(&arguments, &mut screen),
+        Command::Restore(arguments) => restore::run(&arguments, &mut screen),
+        Command::Stats(arguments) => stats::run(&arguments, &mut screen),
+        Command::Erase(arguments) => erase::run(&arguments, &mut screen),
         Command::Sessions(arguments) => sessions::run(&arguments, &mut screen),
         Command::Formats(arguments) => formats::run(&arguments, &mut screen),
         Command::Completions(arguments) => completions::run(&arguments, &mut screen),

@@ -18,6 +18,8 @@ const ERROR: Style = AnsiColor::Red.on_default().bold();
 pub struct Screen {
     out: anstream::Stdout,
     err: anstream::Stderr,
+    /// What is for people goes to standard error: standard output is for the result alone.
+    is_aside: bool,
 }
 
 impl Screen {
@@ -26,22 +28,40 @@ impl Screen {
         Self {
             out: anstream::stdout(),
             err: anstream::stderr(),
+            is_aside: false,
         }
+    }
+
+    /// From here on everything for people goes to standard error.
+    pub fn speak_on_standard_error(&mut self) {
+        self.is_aside = true;
+    }
+
+    fn say(&mut self) -> &mut dyn Write {
+        if self.is_aside { &mut self.err } else { &mut self.out }
+    }
+
+    /// Writes the result itself to standard output, as it is.
+    pub fn result(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
+        // Past the stream that may rewrite escape sequences: these bytes are nobody's colours.
+        let mut out = std::io::stdout().lock();
+        out.write_all(bytes)?;
+        Ok(out.flush()?)
     }
 
     /// Writes a line of the result.
     pub fn line(&mut self, text: &str) -> anyhow::Result<()> {
-        Ok(writeln!(self.out, "{text}")?)
+        Ok(writeln!(self.say(), "{text}")?)
     }
 
     /// Writes a heading, with an empty line before it.
     pub fn heading(&mut self, text: &str) -> anyhow::Result<()> {
-        Ok(writeln!(self.out, "\n{HEADING}{text}{HEADING:#}")?)
+        Ok(writeln!(self.say(), "\n{HEADING}{text}{HEADING:#}")?)
     }
 
     /// Writes a line that matters less.
     pub fn faint(&mut self, text: &str) -> anyhow::Result<()> {
-        Ok(writeln!(self.out, "{FAINT}{text}{FAINT:#}")?)
+        Ok(writeln!(self.say(), "{FAINT}{text}{FAINT:#}")?)
     }
 
     /// Writes a table. Columns whose title starts with `>` are numbers, aligned to the right.
@@ -62,7 +82,7 @@ impl Screen {
             }
         }
         for line in table.to_string().lines() {
-            writeln!(self.out, "  {}", line.trim_end())?;
+            writeln!(self.say(), "  {}", line.trim_end())?;
         }
         Ok(())
     }
@@ -70,7 +90,7 @@ impl Screen {
     /// Writes a value as indented JSON.
     pub fn json(&mut self, value: &impl Serialize) -> anyhow::Result<()> {
         let text = serde_json::to_string_pretty(value)?;
-        Ok(writeln!(self.out, "{text}")?)
+        Ok(writeln!(self.say(), "{text}")?)
     }
 
     /// Writes bytes as they are.
@@ -139,6 +159,14 @@ pub fn bytes(size: u64) -> String {
     } else {
         format!("{value:.1} {}", UNITS[unit])
     }
+}
+
+/// A moment for people, to the minute, in UTC.
+pub fn time(stamp: mainstay_engine::transcript::Timestamp) -> String {
+    let text = jiff::Timestamp::from_millisecond(stamp.0)
+        .map(|stamp| stamp.to_string())
+        .unwrap_or_default();
+    text.chars().take(16).collect::<String>().replace('T', " ")
 }
 
 /// A share as per cent.

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use crate::account::Budget;
 use crate::account::Family;
 use crate::account::Tally;
+use crate::decide::Engine;
 use crate::decide::Mode;
 use crate::decide::Plan;
 use crate::decide::Policy;
@@ -24,11 +25,18 @@ use crate::transform::Dropped;
 use crate::transform::changed_message;
 use crate::transform::prune;
 use crate::verify::Flaw;
+use crate::verify::FlawKind;
 use crate::verify::LeakCheck;
 use crate::verify::Weight;
 use crate::verify::check_leaks;
 use crate::verify::check_scope;
 use crate::verify::check_size;
+use crate::verify::check_target;
+
+/// How often a target that was just missed is aimed at again.
+const MOST_CORRECTIONS: usize = 3;
+/// Tokens that each correction aims below what was missed.
+const CORRECTION_MARGIN: u64 = 50;
 
 /// What a pass came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +64,7 @@ pub struct Outcome {
     pub counted_before: u64,
     /// The counted size after.
     pub counted_after: u64,
-    /// The size of the next prompt after, on the scale of the situation's prompt.
+    /// The size of the next prompt after, on the scale of the situation's prompt; what a refused result would have had.
     pub prompt_after: u64,
     /// The first message that this pass changed: from here on the provider's cache is cold.
     pub earliest_changed: Option<usize>,
@@ -128,6 +136,28 @@ impl Compactor {
         situation: Situation,
         leaks: &dyn LeakCheck,
     ) -> Outcome {
+        let mut outcome = self.attempt(transcript, budget, policy, situation, leaks);
+        // Plans estimate what placeholders will cost; a target that was just missed is aimed at again, lower.
+        let mut margin = situation.margin;
+        for _ in 0..MOST_CORRECTIONS {
+            let missed = outcome.flaws.iter().any(|flaw| flaw.kind == FlawKind::OverTarget);
+            let (Some(target), true) = (policy.target, missed) else {
+                break;
+            };
+            margin += outcome.prompt_after.saturating_sub(target) + CORRECTION_MARGIN;
+            outcome = self.attempt(transcript, budget, policy, Situation { margin, ..situation }, leaks);
+        }
+        outcome
+    }
+
+    fn attempt(
+        &mut self,
+        transcript: &Transcript,
+        budget: &Budget,
+        policy: &Policy,
+        situation: Situation,
+        leaks: &dyn LeakCheck,
+    ) -> Outcome {
         let plan = plan(
             transcript,
             &self.tally,
@@ -159,17 +189,15 @@ impl Compactor {
             .iter()
             .map(|dropped| dropped.tokens - dropped.tokens_left)
             .sum();
-        let after = before.saturating_sub(saved);
-        let prompt_after = situation.prompt.saturating_sub((saved as f64 * situation.scale) as u64);
+        outcome.counted_after = before.saturating_sub(saved);
+        outcome.prompt_after = situation.prompt.saturating_sub((saved as f64 * situation.scale) as u64);
         outcome.flaws = check_scope(transcript, &outcome.plan.boundary, &pruned.changes);
-        outcome.flaws.extend(check_size(before, after, None));
+        outcome.flaws.extend(check_size(before, outcome.counted_after));
         outcome.flaws.extend(check_leaks(&pruned.changes, leaks));
-        let target = policy.target.filter(|_| policy.engine != crate::decide::Engine::Prune);
-        outcome
-            .flaws
-            .extend(check_size(situation.prompt + 1, prompt_after, target));
-        let fatal = outcome.flaws.iter().find(|flaw| flaw.weight == Weight::Fatal);
-        if let Some(flaw) = fatal {
+        if let Some(target) = policy.target.filter(|_| policy.engine != Engine::Prune) {
+            outcome.flaws.extend(check_target(outcome.prompt_after, target));
+        }
+        if let Some(flaw) = outcome.flaws.iter().find(|flaw| flaw.weight == Weight::Fatal) {
             outcome.verdict = Verdict::Unchanged(format!(
                 "the result was refused ({}): {}",
                 flaw.kind.code(),
@@ -180,8 +208,6 @@ impl Compactor {
         }
         outcome.verdict = Verdict::Compacted;
         outcome.earliest_changed = pruned.changes.keys().next().map(|spot| spot.message as usize);
-        outcome.counted_after = after;
-        outcome.prompt_after = prompt_after;
         outcome.changes = pruned.changes.clone();
         outcome.dropped = pruned.dropped;
         self.saved += saved;

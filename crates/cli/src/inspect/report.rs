@@ -3,11 +3,8 @@
 use std::collections::BTreeMap;
 
 use mainstay_engine::account::Budget;
-use mainstay_engine::account::Calibration;
 use mainstay_engine::account::Level;
 use mainstay_engine::account::Tally;
-use mainstay_engine::account::TextKind;
-use mainstay_engine::account::TokenCounter;
 use mainstay_engine::account::Tokens;
 use mainstay_engine::account::measure_part;
 use mainstay_engine::transcript::Author;
@@ -25,6 +22,8 @@ use mainstay_engine::transcript::Usage;
 use mainstay_wire::document::Document;
 use serde::Serialize;
 
+use crate::counting::calibrate;
+use crate::counting::definitions;
 use crate::screen::opening;
 
 /// Everything that `inspect` says.
@@ -153,8 +152,7 @@ pub struct FindingReport {
 impl Report {
     /// Puts the report together.
     pub fn new(document: &Document, tally: &Tally, model: Option<String>, budget: &Budget, biggest: usize) -> Self {
-        let definitions = document.about.tools.as_deref().unwrap_or("");
-        let definitions = tally.family().count(definitions, TextKind::Arguments);
+        let definitions = definitions(document, tally.family());
         let usage = usage(document, tally, definitions);
         let counted = tally.total().total() + definitions;
         let prompt = usage.as_ref().map_or(counted, |usage| {
@@ -352,18 +350,18 @@ fn compactions(document: &Document) -> Vec<Compaction> {
 /// What the provider reported, and how our count relates to it.
 fn usage(document: &Document, tally: &Tally, definitions: u64) -> Option<UsageReport> {
     let mut total = Usage::default();
-    let mut calibration = Calibration::default();
-    let (mut requests, mut last_input, mut before) = (0, 0, definitions);
-    for (message, tokens) in document.transcript.messages().iter().zip(tally.messages()) {
-        if let Some(usage) = &message.usage {
-            total.add(usage);
-            calibration.observe(before, usage.input);
-            requests += 1;
-            last_input = usage.input;
-        }
-        before += tokens.total();
+    let (mut requests, mut last_input) = (0, 0);
+    for usage in document
+        .transcript
+        .messages()
+        .iter()
+        .filter_map(|message| message.usage.as_ref())
+    {
+        total.add(usage);
+        requests += 1;
+        last_input = usage.input;
     }
-    let fit = calibration.fit();
+    let fit = calibrate(document, tally, definitions);
     (requests > 0).then(|| UsageReport {
         requests,
         input: total.input,

@@ -20,7 +20,7 @@ use crate::transcript::Spot;
 use crate::transcript::Transcript;
 
 /// About what a placeholder costs: tool, what it was asked, how it ended, size, preview, reference.
-const PLACEHOLDER: u64 = 60;
+const PLACEHOLDER: u64 = 75;
 /// Arguments below this stay: a shortened form would save next to nothing. About 500 characters.
 const LEAST_ARGUMENTS: u64 = 150;
 /// What is left of shortened arguments.
@@ -46,6 +46,8 @@ pub struct Situation {
     pub forced: bool,
     /// How the provider treats old reasoning.
     pub reasoning: ReasoningRule,
+    /// How far below a target to aim, where an earlier attempt just missed it.
+    pub margin: u64,
 }
 
 /// What is done to one part.
@@ -163,7 +165,6 @@ pub fn plan(
     let target = policy
         .target
         .unwrap_or_else(|| low_water(budget.threshold, budget.window));
-    let due_at = policy.target.map_or(budget.threshold, |target| target + 1);
     let tail = policy
         .tail
         .unwrap_or_else(|| policy.target.map_or(budget.tail, |target| budget.tail.min(target / 2)));
@@ -177,23 +178,40 @@ pub fn plan(
         target,
         reasons: Vec::new(),
     };
-    let limit = if policy.target.is_some() { "target" } else { "threshold" };
-    if situation.prompt < due_at {
-        let line = format!(
-            "the prompt of {} tokens is below the {limit} of {due_at}",
-            situation.prompt
-        );
-        if !situation.forced {
-            plan.reasons.push(line);
-            return plan;
-        }
-        plan.reasons.push(format!("{line}, but a compaction was asked for"));
-    } else {
-        plan.reasons.push(format!(
-            "the prompt of {} tokens has reached the {limit} of {due_at}",
-            situation.prompt
-        ));
+    let prompt = situation.prompt;
+    let (is_due, line) = match policy.target {
+        Some(target) if prompt > target => (
+            true,
+            format!("the prompt of {prompt} tokens is above the target of {target}"),
+        ),
+        Some(target) => (
+            false,
+            format!("the prompt of {prompt} tokens is not above the target of {target}"),
+        ),
+        None if prompt >= budget.threshold => (
+            true,
+            format!(
+                "the prompt of {prompt} tokens has reached the threshold of {}",
+                budget.threshold
+            ),
+        ),
+        None => (
+            false,
+            format!(
+                "the prompt of {prompt} tokens is below the threshold of {}",
+                budget.threshold
+            ),
+        ),
+    };
+    if !is_due && !situation.forced {
+        plan.reasons.push(line);
+        return plan;
     }
+    plan.reasons.push(if is_due {
+        line
+    } else {
+        format!("{line}, but a compaction was asked for")
+    });
     if plan.boundary.middle().is_empty() {
         plan.reasons
             .push("everything is head or tail: there is nothing in between to compact".to_owned());
@@ -207,8 +225,9 @@ pub fn plan(
     let saved = |candidates: &Candidates<'_>| (candidates.saves as f64 * situation.scale) as u64;
     plan.tokens_expected = situation.prompt.saturating_sub(saved(&candidates));
     // A target that was asked for is worth more than the protection of recent outputs.
-    if policy.target.is_some() && plan.tokens_expected > target {
-        let missing = ((plan.tokens_expected - target) as f64 / situation.scale).ceil() as u64;
+    let aim = target.saturating_sub(situation.margin);
+    if policy.target.is_some() && plan.tokens_expected > aim {
+        let missing = ((plan.tokens_expected - aim) as f64 / situation.scale).ceil() as u64;
         if candidates.press(missing) {
             plan.reasons
                 .push("recent outputs are pruned too, for the target would not be reached otherwise".to_owned());

@@ -220,7 +220,7 @@ fn result_words(
         thousands(planned.tokens)
     ));
     if !matches!(planned.action, Action::Duplicate(_)) {
-        let shown = preview(text);
+        let shown = preview(text, call);
         if !shown.is_empty() {
             words.push_str(&format!(", {shown}"));
         }
@@ -286,13 +286,15 @@ fn exit_code(text: &str) -> Option<i64> {
 }
 
 /// The line worth showing: what went wrong, else how it begins.
-fn preview(text: &str) -> String {
+fn preview(text: &str, call: Option<&ToolCall>) -> String {
     let lines = || {
         text.lines()
             .map(str::trim)
             .filter(|line| line.chars().any(char::is_alphanumeric))
     };
-    let trouble = lines().find(|line| TROUBLE.iter().any(|word| line.contains(word)));
+    // The word "error" in a file that was read is no trouble.
+    let may_fail = !matches!(call.map(deed_of_call), Some(Deed::Read | Deed::Search | Deed::Skill));
+    let trouble = lines().find(|line| may_fail && TROUBLE.iter().any(|word| line.contains(word)));
     let (label, line) = match trouble {
         Some(line) => ("says", line),
         None => ("begins", lines().next().unwrap_or("")),

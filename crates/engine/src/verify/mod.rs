@@ -17,5 +17,6 @@ pub use leak::NoSecrets;
 pub use leak::check_leaks;
 pub use scope::check_scope;
 pub use size::check_size;
+pub use size::check_target;
 pub use structure::Form;
 pub use structure::check_structure;

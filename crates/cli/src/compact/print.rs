@@ -1,0 +1,103 @@
+//! The reports of `compact` as tables for people.
+
+use mainstay_engine::decide::Plan;
+use mainstay_wire::document::Document;
+
+use crate::compact::report::PlanReport;
+use crate::compact::report::Report;
+use crate::screen::Screen;
+use crate::screen::number;
+use crate::screen::opening;
+use crate::screen::percent;
+
+/// Shows what a compaction did, or why there was none.
+pub fn outcome(report: &Report, output: Option<&str>, screen: &mut Screen) -> anyhow::Result<()> {
+    if !report.compacted {
+        screen.line(&format!("Nothing was changed: {}.", report.reason))?;
+        if report.mode == "full" {
+            screen.faint("--engine prune takes what pruning gives; --force and --target ask for more.")?;
+        } else if report.mode == "nothing" {
+            screen.faint("--force compacts all the same; --window or --target say what it must fit.")?;
+        }
+        return Ok(());
+    }
+    let saved = report.tokens_before.saturating_sub(report.tokens_after);
+    screen.line(&format!(
+        "{} → {} tokens, {} saved ({}), {} messages, window {}",
+        number(report.tokens_before),
+        number(report.tokens_after),
+        number(saved),
+        percent(saved, report.tokens_before),
+        number(report.messages),
+        number(report.window),
+    ))?;
+    screen.heading("Pruned")?;
+    let rows = report.pruned.iter().map(|(kind, pruned)| {
+        vec![
+            (*kind).to_owned(),
+            number(pruned.parts),
+            number(pruned.tokens_before),
+            number(pruned.tokens_after),
+        ]
+    });
+    screen.table(&["KIND", ">PARTS", ">BEFORE", ">AFTER"], rows.collect())?;
+    screen.heading("Why")?;
+    for reason in report.reason.split("; ") {
+        screen.line(&format!("  {reason}"))?;
+    }
+    if let Some(index) = report.earliest_changed {
+        screen.line(&format!(
+            "\nThe prompt is unchanged before message {index}: so much of the provider's cache stays warm."
+        ))?;
+    }
+    if let Some(output) = output.filter(|output| *output != "-") {
+        screen.line(&format!("Written to {output}."))?;
+    }
+    let Some(id) = &report.checkpoint else { return Ok(()) };
+    screen.line(&format!("Checkpoint {id}. Everything is kept:"))?;
+    screen.line(&format!("  mainstay loss {id}          what this dropped"))?;
+    screen.line(&format!("  mainstay restore {id}       the exact original"))?;
+    screen.line("  mainstay recall WORDS                   search what was dropped")
+}
+
+/// Shows a plan.
+pub fn plan(document: &Document, plan: &Plan, as_json: bool, screen: &mut Screen) -> anyhow::Result<()> {
+    let report = PlanReport::new(document, plan);
+    if as_json {
+        return screen.json(&report);
+    }
+    let count = document.transcript.messages().len();
+    screen.line(&format!("mode        {}", report.mode))?;
+    screen.line(&format!(
+        "tokens      {} → about {}, to come down to {}",
+        number(report.tokens_before),
+        number(report.tokens_expected),
+        number(report.target)
+    ))?;
+    let pinned = report
+        .pinned
+        .map(|index| format!(", message {index} pinned"))
+        .unwrap_or_default();
+    screen.line(&format!(
+        "kept        head 0..{}, tail {}..{count}{pinned}",
+        report.head_end, report.tail_start
+    ))?;
+    screen.heading("Why")?;
+    for reason in &report.reasons {
+        screen.line(&format!("  {reason}"))?;
+    }
+    if report.actions.is_empty() {
+        return Ok(());
+    }
+    screen.heading("What")?;
+    let rows = report.actions.iter().map(|action| {
+        vec![
+            action.message.to_string(),
+            action.action.to_owned(),
+            opening(action.tool.as_deref().unwrap_or(""), 30),
+            number(action.tokens),
+            number(action.saves),
+        ]
+    });
+    screen.table(&[">#", "ACTION", "TOOL", ">TOKENS", ">SAVES"], rows.collect())
+}

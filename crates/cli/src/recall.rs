@@ -1,0 +1,106 @@
+//! `mainstay recall`: dropped content, by words or by reference.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use mainstay_store::Scope;
+use mainstay_store::Store;
+use serde::Serialize;
+
+use crate::environment;
+use crate::screen::Screen;
+use crate::screen::number;
+use crate::screen::opening;
+use crate::screen::plain;
+
+/// Find what was dropped, by words or by its reference.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Words to look for, or one reference.
+    #[arg(required = true)]
+    words: Vec<String>,
+
+    /// Only what this conversation has lost.
+    #[arg(long, value_name = "KEY", conflicts_with = "checkpoint")]
+    conversation: Option<String>,
+
+    /// Only what this compaction dropped.
+    #[arg(long, value_name = "CHECKPOINT")]
+    checkpoint: Option<String>,
+
+    /// How many to show.
+    #[arg(long, value_name = "COUNT", default_value_t = 10)]
+    most: usize,
+
+    /// Where the store is (default: MAINSTAY_STORE, or the user's data directory).
+    #[arg(long, value_name = "FILE")]
+    store: Option<PathBuf>,
+
+    /// Print JSON (documented in docs/json.md).
+    #[arg(long)]
+    json: bool,
+}
+
+/// The whole text behind a reference; the field names are the documented JSON shape.
+#[derive(Debug, Serialize)]
+struct Whole {
+    reference: String,
+    text: String,
+    mention: mainstay_store::Mention,
+}
+
+/// Shows one text whole, or what matches the words.
+pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
+    let store = Store::open_existing(&environment::store_path(arguments.store.as_ref()))?;
+    if let [reference] = arguments.words.as_slice()
+        && let Some(fetched) = store.fetch(reference)?
+    {
+        if arguments.json {
+            return screen.json(&Whole {
+                reference: fetched.reference,
+                text: String::from_utf8_lossy(&fetched.original).into_owned(),
+                mention: fetched.mention,
+            });
+        }
+        return screen.result(&fetched.original);
+    }
+    let checkpoint = arguments
+        .checkpoint
+        .as_deref()
+        .map(|prefix| store.find_checkpoint(prefix))
+        .transpose()?;
+    let scope = match (&checkpoint, &arguments.conversation) {
+        (Some(id), _) => Scope::Checkpoint(id),
+        (None, Some(key)) => Scope::Conversation(key),
+        (None, None) => Scope::Everything,
+    };
+    let hits = store.find(&arguments.words.join(" "), scope, arguments.most)?;
+    if arguments.json {
+        return screen.json(&hits);
+    }
+    if hits.is_empty() {
+        return screen.line("Nothing that was dropped matches.");
+    }
+    for hit in &hits {
+        let mention = &hit.mention;
+        let place = mention
+            .message
+            .map(|index| format!(", message {index}"))
+            .unwrap_or_default();
+        let tool = mention
+            .tool
+            .as_deref()
+            .map(|tool| format!(", {}", opening(tool, 30)))
+            .unwrap_or_default();
+        screen.heading(&format!(
+            "{}  {}{tool}{place}, {} tokens",
+            hit.reference,
+            mention.action,
+            number(mention.tokens)
+        ))?;
+        for line in hit.snippet.lines() {
+            screen.line(&format!("  {}", plain(line)))?;
+        }
+    }
+    screen.faint("\nmainstay recall REFERENCE shows one of them whole.")
+}
