@@ -44,7 +44,13 @@ fn chat(list: &[Value]) -> Vec<String> {
         }
         for call in message["tool_calls"].as_array().unwrap_or(&Vec::new()) {
             waiting.push(call["id"].as_str().unwrap_or("").to_owned());
-            if !is_json(call["function"]["arguments"].as_str()) {
+            // Normalised lists have no wrapper around a call.
+            let function = if call["function"].is_object() {
+                &call["function"]
+            } else {
+                call
+            };
+            if !is_json(function["arguments"].as_str()) {
                 found.push(format!("{index}: arguments are not JSON"));
             }
         }
@@ -52,7 +58,28 @@ fn chat(list: &[Value]) -> Vec<String> {
     found
 }
 
+/// Neighbours of one role count as one message, as the provider has it.
+fn merged(list: &[Value]) -> Vec<Value> {
+    let mut merged: Vec<Value> = Vec::new();
+    for message in list {
+        let blocks = match &message["content"] {
+            Value::String(text) => vec![serde_json::json!({"type": "text", "text": text})],
+            Value::Array(blocks) => blocks.clone(),
+            other => vec![other.clone()],
+        };
+        match merged.last_mut().filter(|last| last["role"] == message["role"]) {
+            Some(last) => last["content"]
+                .as_array_mut()
+                .into_iter()
+                .for_each(|content| content.extend(blocks.iter().cloned())),
+            None => merged.push(serde_json::json!({"role": message["role"], "content": blocks})),
+        }
+    }
+    merged
+}
+
 fn anthropic(list: &[Value]) -> Vec<String> {
+    let list = &merged(list);
     let mut found = Vec::new();
     let none = Vec::new();
     if list.first().is_some_and(|first| first["role"] != "user") {

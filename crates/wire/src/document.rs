@@ -11,6 +11,7 @@ use mainstay_engine::transcript::Finding;
 use mainstay_engine::transcript::Input;
 use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Origin;
+use mainstay_engine::transcript::Part;
 use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::Spot;
 use mainstay_engine::transcript::Transcript;
@@ -239,16 +240,7 @@ impl Document {
             });
             return Cow::Borrowed(&self.layout.text[..end]);
         }
-        let system = match form {
-            WireForm::Anthropic => anthropic::render_system(self.transcript.messages()),
-            WireForm::Chat | WireForm::Responses => None,
-        };
-        let system = system.map(|system| format!("\"system\":{system},")).unwrap_or_default();
-        let key = match form {
-            WireForm::Responses => "input",
-            WireForm::Chat | WireForm::Anthropic => "messages",
-        };
-        Cow::Owned(format!("{{{system}\"{key}\":["))
+        Cow::Owned(body_opening(form, self.transcript.messages()))
     }
 
     fn is_first_slot(&self, range: &Range<usize>) -> bool {
@@ -286,6 +278,61 @@ impl Document {
         });
         Cow::Borrowed(&self.layout.text[end..])
     }
+}
+
+/// A request body of a form with the messages of any conversation, whatever form it came in.
+pub fn body_of(form: WireForm, transcript: &Transcript) -> String {
+    let messages = transcript.messages();
+    let custom = custom_calls(messages);
+    let in_list = |message: &&Message| form != WireForm::Anthropic || message.role != Role::System;
+    let listed = join_steps(messages.iter().filter(in_list), form);
+    let rendered = listed.iter().map(|message| render_beside(form, message, &custom));
+    let elements: Vec<_> = rendered.filter(|element| !element.is_empty()).collect();
+    format!("{}{}]}}", body_opening(form, messages), elements.join(","))
+}
+
+/// What one form spreads over several messages, another wants in one: the calls of a step in chat, and every run of
+/// one side in Anthropic's form, which also wants the user to begin.
+fn join_steps<'a>(messages: impl Iterator<Item = &'a Message>, form: WireForm) -> Vec<Message> {
+    let mut joined: Vec<Message> = Vec::new();
+    let is_assistant = |message: &Message| message.role == Role::Assistant;
+    for message in messages {
+        let fits = joined.last().is_some_and(|last| match form {
+            WireForm::Responses => false,
+            WireForm::Chat => is_assistant(last) && is_assistant(message),
+            WireForm::Anthropic => is_assistant(last) == is_assistant(message),
+        });
+        match joined.last_mut().filter(|_| fits) {
+            Some(last) => last.parts.extend(message.parts.iter().cloned()),
+            None => joined.push(message.clone()),
+        }
+    }
+    if form == WireForm::Anthropic {
+        for message in joined.iter_mut().filter(|message| !is_assistant(message)) {
+            message.parts.sort_by_key(|part| !matches!(part, Part::Result(_)));
+        }
+        if joined.first().is_some_and(is_assistant) {
+            joined.insert(
+                0,
+                Message::new(Role::User, vec![Part::Text("(the conversation goes on)".into())]),
+            );
+        }
+    }
+    joined
+}
+
+/// A body up to its first message.
+fn body_opening(form: WireForm, messages: &[Message]) -> String {
+    let system = match form {
+        WireForm::Anthropic => anthropic::render_system(messages),
+        WireForm::Chat | WireForm::Responses => None,
+    };
+    let system = system.map(|system| format!("\"system\":{system},")).unwrap_or_default();
+    let key = match form {
+        WireForm::Responses => "input",
+        WireForm::Chat | WireForm::Anthropic => "messages",
+    };
+    format!("{{{system}\"{key}\":[")
 }
 
 /// A message in a provider's form, made from what the transcript knows. Several elements, or none, where

@@ -1,0 +1,216 @@
+//! Compacts every recorded session at several windows and in every provider form, and prints what came of it.
+//!
+//!     cargo run --release -p mainstay-tests --bin corpus [FOLDER]
+//!
+//! Each row: how many conversations, how many were compacted, tokens before and after, and the figures that must be
+//! zero: structural violations (judged by code that shares nothing with the engine), results that grew, originals that
+//! the store did not give back byte for byte. Exits with 100 when one of them is not.
+
+#![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use mainstay_engine::account::Budget;
+use mainstay_engine::account::BudgetPolicy;
+use mainstay_engine::account::Family;
+use mainstay_engine::account::ModelLimits;
+use mainstay_engine::compaction::Compactor;
+use mainstay_engine::compaction::Verdict;
+use mainstay_engine::decide::Engine;
+use mainstay_engine::decide::Policy;
+use mainstay_engine::decide::ReasoningRule;
+use mainstay_engine::decide::Situation;
+use mainstay_engine::transcript::Timestamp;
+use mainstay_engine::verify::NoSecrets;
+use mainstay_store::NewCheckpoint;
+use mainstay_store::Store;
+use mainstay_tests::conversation::Form;
+use mainstay_tests::provider::violations;
+use mainstay_wire::document::Document;
+use mainstay_wire::document::body_of;
+use mainstay_wire::format;
+use mainstay_wire::reading::Request;
+use mainstay_wire::reading::WireForm;
+use mainstay_wire::source::Source;
+
+const WINDOWS: [u64; 3] = [32_000, 128_000, 200_000];
+
+#[derive(Default)]
+struct Row {
+    conversations: u64,
+    compacted: u64,
+    tokens_before: u64,
+    tokens_after: u64,
+    violations: u64,
+    grown: u64,
+    lost: u64,
+}
+
+fn main() -> ExitCode {
+    let given = std::env::args().nth(1).map(PathBuf::from);
+    let root = given.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data"));
+    let mut files = Vec::new();
+    for folder in ["sessions", "trajectories"] {
+        collect(&root.join(folder), &mut files);
+    }
+    if files.is_empty() {
+        eprintln!("no sessions at {}", root.display());
+        return ExitCode::from(1);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(&folder.path().join("kept/store.db")).unwrap();
+    let mut rows: BTreeMap<(&str, u64), Row> = BTreeMap::new();
+    let mut conversations = 0;
+    for file in &files {
+        for document in documents(file) {
+            conversations += 1;
+            let own = Form::ALL
+                .into_iter()
+                .find(|form| form.name() == document.form().name())
+                .unwrap();
+            for window in WINDOWS {
+                let row = rows.entry(("as recorded", window)).or_default();
+                try_one(row, &mut store, own, &document.write(), window);
+            }
+            for form in Form::ALL {
+                let body = body_of(wire_form(form), &document.transcript);
+                for window in WINDOWS {
+                    let row = rows.entry((form.name(), window)).or_default();
+                    try_one(row, &mut store, form, &body, window);
+                }
+            }
+        }
+        if conversations % 40 < 2 {
+            eprintln!("{conversations} conversations");
+        }
+    }
+    print(&rows)
+}
+
+fn print(rows: &BTreeMap<(&str, u64), Row>) -> ExitCode {
+    println!(
+        "{:<18}{:>9}{:>15}{:>11}{:>14}{:>14}{:>12}{:>8}{:>8}",
+        "form", "window", "conversations", "compacted", "before", "after", "violations", "grown", "lost"
+    );
+    let mut bad = 0;
+    for ((form, window), row) in rows {
+        println!(
+            "{form:<18}{window:>9}{:>15}{:>11}{:>14}{:>14}{:>12}{:>8}{:>8}",
+            row.conversations, row.compacted, row.tokens_before, row.tokens_after, row.violations, row.grown, row.lost
+        );
+        bad += row.violations + row.grown + row.lost;
+    }
+    if bad == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(100)
+    }
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    let mut entries: Vec<_> = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .collect();
+    entries.sort();
+    for path in entries {
+        if path.is_dir() {
+            collect(&path, files)
+        } else {
+            files.push(path)
+        }
+    }
+}
+
+/// Every conversation of a file.
+fn documents(path: &Path) -> Vec<Document> {
+    let source = Source::open(path).unwrap();
+    let Ok(format) = format::detect(&source) else {
+        return Vec::new();
+    };
+    let ids: Vec<_> = (format.list)(&source)
+        .unwrap_or_default()
+        .into_iter()
+        .map(|entry| Some(entry.id))
+        .collect();
+    let ids = if ids.is_empty() { vec![None] } else { ids };
+    let read = |session: Option<String>| {
+        let request = Request {
+            session,
+            ..Request::default()
+        };
+        format::read(&source, Some(format), &request).ok()
+    };
+    ids.into_iter().filter_map(read).collect()
+}
+
+fn wire_form(form: Form) -> WireForm {
+    match form {
+        Form::Chat => WireForm::Chat,
+        Form::Responses => WireForm::Responses,
+        Form::Anthropic => WireForm::Anthropic,
+    }
+}
+
+fn try_one(row: &mut Row, store: &mut Store, form: Form, body: &str, window: u64) {
+    row.conversations += 1;
+    let source = Source::memory("body", body.as_bytes().to_vec());
+    let document = format::read(
+        &source,
+        Some(format::by_name(form.name()).unwrap()),
+        &Request::default(),
+    )
+    .unwrap();
+    // Pruning as far as it goes, wherever the conversation has grown past half of the threshold: the more changes,
+    // the more there is to get wrong.
+    let policy = Policy {
+        engine: Engine::Prune,
+        ..Policy::default()
+    };
+    let limits = ModelLimits {
+        name: "any".to_owned(),
+        window,
+        output: window / 8,
+    };
+    let budget = Budget::new(&[limits], &BudgetPolicy::default()).unwrap();
+    let mut compactor = Compactor::new(Family::O200k, &policy);
+    compactor.observe(&document.transcript);
+    let prompt = compactor.counted();
+    let situation = Situation {
+        prompt,
+        scale: 1.0,
+        forced: prompt * 2 > budget.threshold,
+        margin: 0,
+        reasoning: if form == Form::Responses {
+            ReasoningRule::MustKeep
+        } else {
+            ReasoningRule::MayDrop
+        },
+    };
+    let outcome = compactor.pass(&document.transcript, &budget, &policy, situation, &NoSecrets);
+    let written = document.write_changed(compactor.changes());
+    let value = serde_json::from_str(&written).unwrap();
+    row.violations += violations(&value, form).len() as u64;
+    row.tokens_before += outcome.counted_before;
+    row.tokens_after += outcome.counted_after;
+    if outcome.verdict != Verdict::Compacted {
+        row.grown += u64::from(written.len() > body.len());
+        return;
+    }
+    row.compacted += 1;
+    row.grown += u64::from(written.len() >= body.len() || outcome.counted_after >= outcome.counted_before);
+    let original: Vec<&[u8]> = document.original_chunks().into_iter().map(str::as_bytes).collect();
+    let id = store
+        .append(&NewCheckpoint {
+            original: &original,
+            result: &[written.as_bytes()],
+            ..NewCheckpoint::new(&format!("{}-{window}-{}", form.name(), row.conversations), Timestamp(0))
+        })
+        .unwrap();
+    row.lost += u64::from(store.original(&id).unwrap() != body.as_bytes());
+}
