@@ -8,7 +8,7 @@ test:
 
 # Speed, with ratios against a baseline in the same run.
 bench:
-    cargo bench -p mainstay-wire
+    cargo bench -p mainstay-engine -p mainstay-wire -p mainstay-store
 
 # Fuzz one reader for a minute; `just fuzz` lists the targets.
 fuzz target="" seconds="60":

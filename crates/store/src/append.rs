@@ -173,3 +173,7 @@ fn insert(transaction: &Connection, columns: &Columns<'_>) -> Result<CheckpointI
     ))?;
     Ok(id)
 }
+
+#[cfg(test)]
+#[path = "full_disk_tests.rs"]
+mod tests;

@@ -1,11 +1,8 @@
 //! Checking the whole store: SQLite's own check, every seal, every hash, and that nothing points nowhere.
 
-use std::collections::HashSet;
-
 use rusqlite::Connection;
 
 use crate::Store;
-use crate::bodies;
 use crate::bodies::Unpacker;
 use crate::error::StoreError;
 use crate::kept;
@@ -31,10 +28,14 @@ impl Store {
                 Err(cause) => faults.note(cause.to_string()),
             }
         }
-        let bodies = faults.bodies(&view)?;
-        faults.checkpoints(&view, &bodies)?;
+        faults.bodies(&view)?;
+        faults.checkpoints(&view)?;
         faults.passages(&view)?;
         faults.mentions(&view)?;
+        faults.rows(&view, "SELECT model FROM calibration", |faults, row| {
+            let model: String = row.get(0)?;
+            faults.result(self.calibration(&model)).map(|_| ())
+        })?;
         Ok(faults.0)
     }
 }
@@ -71,27 +72,26 @@ impl Faults {
         let mut rows = select.query([])?;
         loop {
             match rows.next().map_err(StoreError::from) {
-                Ok(Some(row)) => take(self, row)?,
+                Ok(Some(row)) => {
+                    let taken = take(self, row);
+                    self.result(taken)?;
+                }
                 Ok(None) => return Ok(()),
                 Err(error) => return self.result::<()>(Err(error)).map(|_| ()),
             }
         }
     }
 
-    /// Checks every body, and gives the numbers of the sound ones.
-    fn bodies(&mut self, view: &Connection) -> Result<HashSet<i64>, StoreError> {
-        let mut sound = HashSet::new();
+    fn bodies(&mut self, view: &Connection) -> Result<(), StoreError> {
         let mut unpacker = Unpacker::new()?;
         self.rows(view, "SELECT id FROM body", |faults, row| {
-            let id: i64 = row.get(0)?;
-            let body = faults.result(unpacker.read_number(view, id))?;
-            sound.extend(body.map(|_| id));
-            Ok(())
-        })?;
-        Ok(sound)
+            let body = unpacker.read_number(view, row.get(0)?);
+            faults.result(body).map(|_| ())
+        })
     }
 
-    fn checkpoints(&mut self, view: &Connection, bodies: &HashSet<i64>) -> Result<(), StoreError> {
+    /// Restores everything that a checkpoint holds: nothing less shows that it can be.
+    fn checkpoints(&mut self, view: &Connection) -> Result<(), StoreError> {
         let mut unpacker = Unpacker::new()?;
         let sql = format!("SELECT {} FROM checkpoint ORDER BY seq", kept::COLUMNS);
         self.rows(view, &sql, |faults, row| {
@@ -99,21 +99,16 @@ impl Faults {
                 return Ok(());
             };
             let id = kept.id.clone();
-            for blob in [&kept.original, &kept.result] {
-                let Some(list) = faults.result(manifest::unpack(&mut unpacker, blob))? else {
-                    continue;
-                };
-                if !list.iter().all(|body| bodies.contains(body)) {
-                    faults.note(format!("checkpoint {id}: content is missing or damaged"));
+            let plan = kept.record.plan_hash().and_then(|hash| unpacker.read(view, &hash));
+            let parts = [
+                ("original", manifest::read(view, &kept.original, &kept.record.original)),
+                ("result", manifest::read(view, &kept.result, &kept.record.result)),
+                ("plan", plan),
+            ];
+            for (name, part) in parts {
+                if faults.result(part)?.is_none() {
+                    faults.note(format!("checkpoint {id}: its {name} cannot be restored"));
                 }
-            }
-            let plan = kept.record.plan_hash().and_then(|hash| bodies::number_of(view, &hash));
-            if !faults
-                .result(plan)?
-                .flatten()
-                .is_some_and(|body| bodies.contains(&body))
-            {
-                faults.note(format!("checkpoint {id}: its plan is missing or damaged"));
             }
             for entry in faults.result(kept.entries(&mut unpacker))?.unwrap_or_default() {
                 let passage = faults.result(passages::by_reference(view, &entry.reference))?;

@@ -108,6 +108,3 @@ impl Store {
         &self.path
     }
 }
-
-#[cfg(test)]
-mod full_disk_tests;

@@ -3,6 +3,7 @@
 //! All words first; if nothing has them all, any of them. Every word that is asked for reaches the index in quotes, so no
 //! query is a syntax error. Texts in results come from verified bodies, never from the index.
 
+use std::collections::HashMap;
 use std::collections::HashSet;
 
 use mainstay_engine::transcript::Author;
@@ -160,6 +161,28 @@ fn terms(query: &str, stemmers: &mut Stemmers) -> Vec<Term> {
     terms
 }
 
+/// Which term a word or a stem belongs to, for snippets.
+#[derive(Default)]
+struct Asked {
+    words: HashMap<String, usize>,
+    stems: HashMap<String, usize>,
+}
+
+impl Asked {
+    fn of(terms: &[Term]) -> Self {
+        let mut asked = Asked::default();
+        for (index, term) in terms.iter().enumerate() {
+            for (word, stem) in term.words.iter().zip(&term.stems) {
+                asked.words.entry(word.clone()).or_insert(index);
+                if !term.literal {
+                    asked.stems.entry(stem.clone()).or_insert(index);
+                }
+            }
+        }
+        asked
+    }
+}
+
 struct Candidate {
     passage: Passage,
     mention: Mention,
@@ -173,6 +196,7 @@ struct Search<'a> {
     /// For a checkpoint: the passages it dropped.
     passages: Option<HashSet<i64>>,
     terms: Vec<Term>,
+    asked: Asked,
     stemmers: Stemmers,
     unpacker: Unpacker,
 }
@@ -180,11 +204,13 @@ struct Search<'a> {
 impl<'a> Search<'a> {
     fn new(view: &'a Connection, scope: Scope<'a>, query: &str) -> Result<Self, StoreError> {
         let mut stemmers = Stemmers::new();
+        let terms = terms(query, &mut stemmers);
         let mut search = Search {
             view,
             conversation: None,
             passages: None,
-            terms: terms(query, &mut stemmers),
+            asked: Asked::of(&terms),
+            terms,
             stemmers,
             unpacker: Unpacker::new()?,
         };
@@ -266,9 +292,11 @@ impl<'a> Search<'a> {
     }
 
     fn ranked(&self, expression: &str, limit: usize) -> Result<Vec<(i64, f64)>, StoreError> {
-        // The plus keeps SQLite from running the whole match once for every passage in scope.
+        // Both are spelled so that SQLite asks them of each match, and does not match once for every passage in scope.
         let scope = match (self.conversation, &self.passages) {
-            (Some(_), _) => "AND +rowid IN (SELECT passage FROM mention WHERE conversation = ?2)",
+            (Some(_), _) => {
+                "AND EXISTS (SELECT 1 FROM mention WHERE conversation = ?2 AND passage = passage_text.rowid)"
+            }
             (None, Some(_)) => "AND +rowid IN (SELECT value FROM json_each(?2))",
             (None, None) => "AND ?2 IS NULL",
         };
@@ -290,17 +318,10 @@ impl<'a> Search<'a> {
     fn hit(&mut self, candidate: Candidate) -> Result<Hit, StoreError> {
         let body = self.unpacker.read(self.view, &candidate.passage.body)?;
         let text = String::from_utf8_lossy(&body);
-        let (asked, stemmers) = (&self.terms, &mut self.stemmers);
-        let snippet = snippet::cut(&text, asked.len(), |word| {
-            let exact = asked
-                .iter()
-                .position(|term| term.words.iter().any(|asked| asked == word));
-            exact.or_else(|| {
-                let stem = stemmers.stem(word);
-                asked
-                    .iter()
-                    .position(|term| !term.literal && term.stems.iter().any(|asked| asked == stem))
-            })
+        let (asked, stemmers) = (&self.asked, &mut self.stemmers);
+        let snippet = snippet::cut(&text, self.terms.len(), |word| {
+            let exact = asked.words.get(word);
+            exact.or_else(|| asked.stems.get(stemmers.stem(word))).copied()
         });
         Ok(Hit {
             reference: candidate.passage.reference,

@@ -13,6 +13,7 @@ use std::process::Stdio;
 use std::time::Duration;
 use std::time::Instant;
 
+use mainstay_store::Erase;
 use mainstay_store::Store;
 use sample::Dice;
 use sample::Sample;
@@ -30,9 +31,48 @@ fn child_that_appends() {
     let rounds = sample::by_hand(ROUNDS, usize::MAX);
     let mut store = Store::open(Path::new(&place)).unwrap();
     for length in 1..=rounds {
-        let id = Sample::of(&key, length).append(&mut store).unwrap();
-        println!("\nkept {id} {key} {length}");
+        let sample = Sample::of(&key, length);
+        let start = Instant::now();
+        let id = sample.append(&mut store).unwrap();
+        println!("\nkept {id} {key} {length} {}", start.elapsed().as_micros());
     }
+}
+
+const ERASES: &str = "MAINSTAY_TEST_ERASES_IN";
+
+/// Does nothing by itself; run in a process of its own, it keeps one conversation and keeps erasing another.
+#[test]
+fn child_that_erases() {
+    let Some(place) = std::env::var_os(ERASES) else { return };
+    let key = std::env::var(KEY).unwrap();
+    let mut store = Store::open(Path::new(&place)).unwrap();
+    for length in 1.. {
+        let id = Sample::of(&key, length).append(&mut store).unwrap();
+        println!("\nkept {id} {key} {length} 0");
+        Sample::of("fleeting", length + 5).append(&mut store).unwrap();
+        store.erase(Erase::Conversation("fleeting")).unwrap();
+    }
+}
+
+#[test]
+fn a_killed_eraser_takes_nothing_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = sample::place(folder.path());
+    let mut dice = Dice::new(u64::from(std::process::id()));
+    let mut all = Vec::new();
+    for kill in 0..sample::by_hand("MAINSTAY_KILLS", 20) {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "child_that_erases", "--nocapture"]);
+        command.env(ERASES, &place).env(KEY, format!("stays-{kill}"));
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        all.extend(kill_at(
+            child,
+            dice.roll(4),
+            Duration::from_micros(dice.roll(60_000) as u64),
+        ));
+    }
+    assert!(!all.is_empty(), "the erasers were killed before they wrote anything");
+    assert_all_restore(&place, &all);
 }
 
 fn writer(place: &Path, key: &str, rounds: Option<usize>) -> Child {
@@ -45,21 +85,29 @@ fn writer(place: &Path, key: &str, rounds: Option<usize>) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// An announcement: id, key, length. Only whole lines count.
-fn announced(line: &str) -> Option<(String, String, usize)> {
+/// An announcement. Only whole lines count.
+struct Announced {
+    id: String,
+    key: String,
+    length: usize,
+    micros: u64,
+}
+
+fn announced(line: &str) -> Option<Announced> {
     let mut words = line.strip_suffix('\n')?.split(' ');
     if words.next() != Some("kept") {
         return None;
     }
-    Some((
-        words.next()?.to_owned(),
-        words.next()?.to_owned(),
-        words.next()?.parse().ok()?,
-    ))
+    Some(Announced {
+        id: words.next()?.to_owned(),
+        key: words.next()?.to_owned(),
+        length: words.next()?.parse().ok()?,
+        micros: words.next()?.parse().ok()?,
+    })
 }
 
 /// Runs a writer until some announcements are read and some microseconds more have passed, then kills it.
-fn kill_at(mut child: Child, lines: usize, more: Duration) -> Vec<(String, String, usize)> {
+fn kill_at(mut child: Child, lines: usize, more: Duration) -> Vec<Announced> {
     let mut output = BufReader::new(child.stdout.take().unwrap());
     let mut found = Vec::new();
     let mut line = String::new();
@@ -80,13 +128,16 @@ fn kill_at(mut child: Child, lines: usize, more: Duration) -> Vec<(String, Strin
     found
 }
 
-fn assert_all_restore(place: &Path, announced: &[(String, String, usize)]) {
+fn assert_restores(store: &Store, one: &Announced) {
+    let id = store.find_checkpoint(&one.id).unwrap();
+    let expected = Sample::of(&one.key, one.length).original();
+    assert_eq!(store.original(&id).unwrap(), expected);
+}
+
+fn assert_all_restore(place: &Path, announced: &[Announced]) {
     let store = Store::open(place).unwrap();
     assert_eq!(store.check().unwrap(), Vec::<String>::new());
-    for (id, key, length) in announced {
-        let id = store.find_checkpoint(id).unwrap();
-        assert_eq!(store.original(&id).unwrap(), Sample::of(key, *length).original());
-    }
+    announced.iter().for_each(|one| assert_restores(&store, one));
     // What was kept but not announced in time is whole too.
     for row in store.checkpoints(None, usize::MAX).unwrap() {
         let expected = Sample::of(&row.conversation, row.source.parse().unwrap());
@@ -109,15 +160,12 @@ fn a_killed_writer_loses_nothing_it_announced() {
     let mut dice = Dice::new(u64::from(std::process::id()));
     let mut all = Vec::new();
     for kill in 0..kills {
-        let child = writer(&place, &format!("killed {kill}").replace(' ', "-"), None);
+        let child = writer(&place, &format!("killed-{kill}"), None);
         let lines = dice.roll(6);
         let more = Duration::from_micros(dice.roll(25_000) as u64);
         let found = kill_at(child, lines, more);
         let store = Store::open(&place).unwrap();
-        for (id, key, length) in &found {
-            let id = store.find_checkpoint(id).unwrap();
-            assert_eq!(store.original(&id).unwrap(), Sample::of(key, *length).original());
-        }
+        found.iter().for_each(|one| assert_restores(&store, one));
         all.extend(found);
     }
     println!("{kills} kills, {} announced checkpoints", all.len());
@@ -146,16 +194,21 @@ fn many_writers(writers: usize) {
             };
             // Whatever is announced can be read at once, while the others write.
             let store = Store::open_existing(&place).unwrap();
-            let id = store.find_checkpoint(&one.0).unwrap();
-            assert_eq!(store.original(&id).unwrap(), Sample::of(&one.1, one.2).original());
+            assert_restores(&store, &one);
             readings += 1;
             found.push(one);
         }
         assert!(child.wait().unwrap().success());
     }
-    println!("{writers} writers, {readings} readings, {:?}", started.elapsed());
+    let mut waits: Vec<u64> = found.iter().map(|one| one.micros / 1_000).collect();
+    waits.sort_unstable();
+    let (usual, slow) = (waits[waits.len() / 2], waits[waits.len() * 99 / 100]);
+    println!(
+        "{writers} writers, {readings} readings, {:?}; an append takes {usual} ms, p99 {slow} ms",
+        started.elapsed()
+    );
     assert_eq!(found.len(), writers * rounds);
-    let ids: BTreeSet<&String> = found.iter().map(|(id, ..)| id).collect();
+    let ids: BTreeSet<&String> = found.iter().map(|one| &one.id).collect();
     assert_eq!(ids.len(), found.len());
     assert_all_restore(&place, &found);
     let store = Store::open(&place).unwrap();

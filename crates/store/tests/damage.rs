@@ -7,9 +7,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use mainstay_engine::account::Calibration;
 use mainstay_engine::transcript::Timestamp;
 use mainstay_store::Checkpoint;
 use mainstay_store::CheckpointId;
+use mainstay_store::Fetched;
 use mainstay_store::NewTrimmed;
 use mainstay_store::Scope;
 use mainstay_store::Store;
@@ -18,7 +20,8 @@ use sample::Sample;
 
 struct Known {
     checkpoints: BTreeMap<CheckpointId, (Checkpoint, Sample)>,
-    texts: BTreeMap<String, Vec<u8>>,
+    texts: BTreeMap<String, Fetched>,
+    calibration: Calibration,
 }
 
 /// A store of some dozen pages, and what is in it.
@@ -27,13 +30,17 @@ fn stocked(place: &Path) -> (Store, Known) {
     let mut known = Known {
         checkpoints: BTreeMap::new(),
         texts: BTreeMap::new(),
+        calibration: Calibration::default(),
     };
+    known.calibration.observe(10_000, 12_345);
+    store.save_calibration("gpt-sample", &known.calibration).unwrap();
     for length in [6, 14, 25] {
         for key in ["first", "second"] {
             let sample = Sample::of(key, length);
             let id = sample.append(&mut store).unwrap();
-            for (reference, text) in sample.dropped() {
-                known.texts.insert(reference, text.as_bytes().to_vec());
+            for (reference, _) in sample.dropped() {
+                let fetched = store.fetch(&reference).unwrap().unwrap();
+                known.texts.insert(reference, fetched);
             }
             known.checkpoints.insert(id.clone(), (store.load(&id).unwrap(), sample));
         }
@@ -47,7 +54,9 @@ fn stocked(place: &Path) -> (Store, Known) {
         failed: true,
         created: Timestamp(1),
     };
-    known.texts.insert(store.keep_trimmed(&new).unwrap(), original);
+    let reference = store.keep_trimmed(&new).unwrap();
+    let fetched = store.fetch(&reference).unwrap().unwrap();
+    known.texts.insert(reference, fetched);
     (store, known)
 }
 
@@ -96,7 +105,7 @@ fn read_all(store: &Store, known: &Known, tally: &mut Tally) -> bool {
     }
     for (reference, text) in &known.texts {
         match store.fetch(reference) {
-            Ok(Some(fetched)) => assert!(fetched.original == *text),
+            Ok(Some(fetched)) => assert!(fetched == *text),
             Ok(None) | Err(_) => note(true),
         }
     }
@@ -104,12 +113,15 @@ fn read_all(store: &Store, known: &Known, tally: &mut Tally) -> bool {
         match store.find(query, Scope::Everything, 10) {
             Ok(hits) => hits
                 .iter()
-                .for_each(|hit| assert_eq!(hit.size, known.texts[&hit.reference].len())),
+                .for_each(|hit| assert_eq!(hit.size, known.texts[&hit.reference].original.len())),
             Err(_) => note(true),
         }
     }
     note(store.stats(None).is_err());
-    note(store.calibration("gpt-sample").is_err());
+    match store.calibration("gpt-sample") {
+        Ok(Some(found)) => assert_eq!(found, known.calibration),
+        Ok(None) | Err(_) => note(true),
+    }
     if errors > 0 {
         tally.errors += 1;
         // What shows in reading shows in the check.
@@ -209,4 +221,49 @@ fn a_damaged_log_gives_exact_content_or_an_error() {
         assert_eq!(copied.check().unwrap(), Vec::<String>::new());
     }
     drop(store);
+}
+
+/// Changes that SQLite itself has nothing against.
+const CHANGES: &[&str] = &[
+    "UPDATE checkpoint SET created = created + 1",
+    "UPDATE checkpoint SET conversation = conversation || 's' WHERE seq = 2",
+    "UPDATE checkpoint SET record = replace(record, 'ledger', 'prune') WHERE seq = 3",
+    "UPDATE checkpoint SET original = result WHERE seq = 4",
+    "UPDATE checkpoint SET result = original WHERE seq = 4",
+    "UPDATE checkpoint SET dropped = (SELECT dropped FROM checkpoint WHERE seq = 1) WHERE seq = 3",
+    "UPDATE checkpoint SET seq = seq + 100",
+    "UPDATE checkpoint SET id = substr(id, 2) || '0' WHERE seq = 5",
+    "DELETE FROM body WHERE id = 3",
+    "UPDATE body SET bytes = (SELECT bytes FROM body WHERE id = 4), size = (SELECT size FROM body WHERE id = 4),
+        coding = (SELECT coding FROM body WHERE id = 4) WHERE id = 3",
+    "UPDATE body SET size = 9000000000000000000",
+    "UPDATE body SET size = -1",
+    "UPDATE body SET coding = 7",
+    "UPDATE body SET id = -id WHERE id IN (1, 2); UPDATE body SET id = 3 + id WHERE id < 0",
+    "UPDATE passage SET body = (SELECT body FROM passage WHERE id = 2) WHERE id = 1",
+    "UPDATE passage SET body = zeroblob(3)",
+    "UPDATE passage SET id = id + 1000 WHERE id = 4",
+    "DELETE FROM passage WHERE id = 5",
+    "UPDATE mention SET created = created - 1 WHERE passage = 1",
+    "UPDATE mention SET record = replace(record, 'removed', 'trimmed')",
+    "UPDATE mention SET record = 'not json'",
+    "DELETE FROM mention WHERE passage = 2",
+    "UPDATE calibration SET fit = replace(fit, '1', '2')",
+];
+
+#[test]
+fn a_row_that_was_changed_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = sample::place(folder.path());
+    let (store, known) = stocked(&place);
+    drop(store);
+    for (number, change) in CHANGES.iter().enumerate() {
+        let copy = place.with_file_name(format!("changed-{number}.db"));
+        fs::copy(&place, &copy).unwrap();
+        let hand = rusqlite::Connection::open(&copy).unwrap();
+        hand.execute_batch(change).unwrap();
+        drop(hand);
+        let store = Store::open_existing(&copy).unwrap();
+        assert!(read_all(&store, &known, &mut Tally::default()), "{change}");
+    }
 }
