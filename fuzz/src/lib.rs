@@ -81,6 +81,7 @@ fn check(document: &Document) {
     let settled = Draft {
         messages: messages.to_vec(),
         results_in_user_messages: document.form().name() == "anthropic",
+        steps_span_messages: document.form().name() != "openai-chat",
         ..Draft::default()
     }
     .assemble();

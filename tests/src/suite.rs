@@ -76,6 +76,7 @@ fn case(name: &str, lines: &[&str]) -> Case {
                 .any(|message| message.role == Role::User && message.has_results()),
             messages,
             events: Vec::new(),
+            steps_span_messages: false,
         },
         expected: expected
             .iter()

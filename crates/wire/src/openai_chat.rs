@@ -400,7 +400,11 @@ fn render_call(call: &ToolCall) -> String {
         "{{\"id\":{},\"type\":\"function\",\"function\":{{\"name\":{},\"arguments\":{}}}}}",
         quote(call.id.as_str()),
         quote(&call.name),
-        quote(call.input.as_str()),
+        match &call.input {
+            Input::Json(json) => quote(json),
+            // Arguments must be JSON here, whatever another form took.
+            Input::Text(text) => quote(&format!("{{\"input\":{}}}", quote(text))),
+        },
     )
 }
 

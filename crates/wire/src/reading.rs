@@ -156,6 +156,7 @@ impl Reading {
             findings: Vec::new(),
             draft: Draft {
                 results_in_user_messages: form == WireForm::Anthropic,
+                steps_span_messages: form != WireForm::Chat,
                 ..Draft::default()
             },
             form,
@@ -259,6 +260,7 @@ impl ListReading {
             findings: Vec::new(),
             draft: Draft {
                 results_in_user_messages: form == WireForm::Anthropic,
+                steps_span_messages: form != WireForm::Chat,
                 ..Draft::default()
             },
             slots: Vec::new(),

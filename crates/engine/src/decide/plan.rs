@@ -388,7 +388,7 @@ impl<'a> Candidates<'a> {
                 output.result,
                 Some(output.call),
                 Action::OldOutput,
-                output.tokens + output.media_tokens,
+                output.tokens,
                 PLACEHOLDER,
             );
         }
@@ -400,7 +400,7 @@ impl<'a> Candidates<'a> {
             let message = output.call.message as usize;
             if message >= before
                 || !self.boundary.is_open(message)
-                || output.argument_tokens < LEAST_ARGUMENTS
+                || output.call_tokens < LEAST_ARGUMENTS
                 || output.is_protected
             {
                 continue;
@@ -409,7 +409,7 @@ impl<'a> Candidates<'a> {
                 output.call,
                 None,
                 Action::OldArguments,
-                output.argument_tokens,
+                output.call_tokens,
                 SHORTENED_ARGUMENTS,
             );
         }

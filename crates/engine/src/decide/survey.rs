@@ -45,12 +45,10 @@ pub struct Output {
     pub call: Spot,
     /// What the tool does.
     pub deed: Deed,
-    /// What the result costs.
+    /// What the result costs, with all that is around it.
     pub tokens: u64,
-    /// What the arguments of its call cost.
-    pub argument_tokens: u64,
-    /// Whether it carries media.
-    pub media_tokens: u64,
+    /// What its call costs.
+    pub call_tokens: u64,
     /// Whether the policy protects its tool.
     pub is_protected: bool,
     /// Whether an earlier pass has already made a placeholder of it.
@@ -156,14 +154,12 @@ impl Survey {
         };
         let deed = self.deed(call);
         let index = u32::try_from(self.outputs.len()).expect("fewer outputs than parts fit in 2^32");
-        let cost = measure_part(part(messages, result_spot), self.family);
         self.outputs.push(Output {
             result: result_spot,
             call: call_spot,
             deed,
-            tokens: cost.results,
-            argument_tokens: measure_part(part(messages, call_spot), self.family).calls,
-            media_tokens: cost.media,
+            tokens: measure_part(part(messages, result_spot), self.family).total(),
+            call_tokens: measure_part(part(messages, call_spot), self.family).total(),
             is_protected: self.protected.iter().any(|name| **name == *call.name),
             is_settled: matches!(result.content.as_slice(), [Content::Text(text)] if is_placeholder(text)),
             superseded: None,

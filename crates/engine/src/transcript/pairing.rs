@@ -1,7 +1,7 @@
 //! Which result answers which call.
 //!
-//! One pass, linear in the parts. Consecutive assistant messages form a step; the messages that follow it
-//! and answer it are its zone. A result goes to the nearest step before it that has an unanswered call of
+//! One pass, linear in the parts. An assistant message is a step, or a run of them where the form lets a
+//! step span messages; the messages that follow it and answer it are its zone. A result goes to the nearest step before it that has an unanswered call of
 //! its id, because some models count their ids anew in every step. Nothing is changed here: [`Pairing`]
 //! says what is wrong, `repair` mends it.
 
@@ -82,9 +82,12 @@ struct Waiting {
     ties: VecDeque<u32>,
 }
 
-/// Pairs the calls and results of a list of messages.
-pub(super) fn pair(messages: &[Message]) -> Pairing {
-    let mut walk = Walk::default();
+/// Pairs the calls and results of a list of messages. `spans` says whether a step may be several assistant messages.
+pub(super) fn pair(messages: &[Message], spans: bool) -> Pairing {
+    let mut walk = Walk {
+        spans,
+        ..Walk::default()
+    };
     for (index, message) in messages.iter().enumerate() {
         let index = u32::try_from(index).expect("a transcript has fewer than 2^32 messages");
         if message.role == Role::Assistant {
@@ -116,6 +119,7 @@ struct Walk<'a> {
     /// Calls of the newest step in order, for results without an id.
     newest: VecDeque<u32>,
     was_assistant: bool,
+    spans: bool,
     /// The step whose zone the current message belongs to.
     zone: Option<u32>,
     /// The step whose zone the message before the current one belongs to.
@@ -124,7 +128,7 @@ struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     fn enter_assistant(&mut self, index: u32) {
-        if !self.was_assistant || self.pairing.zone_ends.is_empty() {
+        if !self.was_assistant || !self.spans || self.pairing.zone_ends.is_empty() {
             self.pairing.zone_ends.push(index);
             self.newest.clear();
         }

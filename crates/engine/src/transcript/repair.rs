@@ -36,6 +36,9 @@ pub struct Draft {
     /// Whether this source gives results a message of their own ([`Role::Tool`]) or puts them into user
     /// messages; inserted stubs follow suit.
     pub results_in_user_messages: bool,
+    /// Whether the calls of one step may stand in several assistant messages before their results. In chat they may
+    /// not: there every result follows the very message that asked for it.
+    pub steps_span_messages: bool,
 }
 
 /// Where a message of an assembled transcript comes from.
@@ -64,7 +67,7 @@ impl Draft {
     /// Makes the transcript, repairing what is malformed.
     pub fn assemble(mut self) -> Assembly {
         let (mut findings, repaired) = settle_misplaced(&mut self.messages);
-        let mut pairing = pair(&self.messages);
+        let mut pairing = pair(&self.messages, self.steps_span_messages);
         if repaired.is_empty() && pairing.is_sound() {
             findings.append(&mut pairing.findings);
             let count = u32::try_from(self.messages.len()).expect("pairing checked the count");
@@ -124,6 +127,7 @@ struct Repair {
     origins: Vec<Origin>,
     events: Vec<CompactionEvent>,
     results_in_user_messages: bool,
+    steps_span_messages: bool,
     findings: Vec<Finding>,
     /// Draft indices of messages that no longer stand where they stood.
     moved: BTreeSet<u32>,
@@ -144,6 +148,7 @@ impl Repair {
             messages: draft.messages,
             events: draft.events,
             results_in_user_messages: draft.results_in_user_messages,
+            steps_span_messages: draft.steps_span_messages,
             findings,
             moved: BTreeSet::new(),
         }
@@ -154,17 +159,21 @@ impl Repair {
         self.rename(&mut pairing);
         if !pairing.strays.is_empty() {
             self.keep_as_text(&pairing);
-            pairing = pair(&self.messages);
+            pairing = pair(&self.messages, self.steps_span_messages);
         }
         if pairing.ties.iter().any(|tie| tie.displaced) {
             self.move_displaced(&pairing);
-            pairing = pair(&self.messages);
+            pairing = pair(&self.messages, self.steps_span_messages);
         }
         self.answer_unanswered(&pairing);
         self.settle_events(count);
         Assembly {
             transcript: Transcript {
-                pairs: pair(&self.messages).ties.iter().map(|tie| tie.pair).collect(),
+                pairs: pair(&self.messages, self.steps_span_messages)
+                    .ties
+                    .iter()
+                    .map(|tie| tie.pair)
+                    .collect(),
                 messages: self.messages,
                 events: self.events,
             },

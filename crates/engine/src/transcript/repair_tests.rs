@@ -250,6 +250,7 @@ proptest! {
     fn whatever_comes_in_a_transcript_is_well_formed(
         messages in prop::collection::vec(any_message(), 0..12),
         in_user in any::<bool>(),
+        spans in any::<bool>(),
     ) {
         let texts = |messages: &[Message]| -> usize {
             let inside = |part: &Part| match part {
@@ -260,7 +261,7 @@ proptest! {
             messages.iter().flat_map(|message| &message.parts).map(inside).sum()
         };
         let before = texts(&messages);
-        let draft = Draft { messages, results_in_user_messages: in_user, ..Draft::default() };
+        let draft = Draft { messages, results_in_user_messages: in_user, steps_span_messages: spans, ..Draft::default() };
         let assembly = draft.assemble();
         assert_well_formed(&assembly.transcript);
         prop_assert_eq!(texts(assembly.transcript.messages()), before, "no content is dropped");
@@ -269,6 +270,7 @@ proptest! {
         let again = Draft {
             messages: assembly.transcript.messages().to_vec(),
             results_in_user_messages: in_user,
+            steps_span_messages: spans,
             ..Draft::default()
         }
         .assemble();
