@@ -17,7 +17,11 @@ use mainstay_engine::decide::Mode;
 use mainstay_engine::decide::Policy;
 use mainstay_engine::decide::ReasoningRule;
 use mainstay_engine::decide::Situation;
+use mainstay_engine::transcript::Timestamp;
 use mainstay_engine::verify::NoSecrets;
+use mainstay_store::NewCheckpoint;
+use mainstay_store::NewDropped;
+use mainstay_store::Store;
 use mainstay_tests::conversation::Form;
 use mainstay_tests::conversation::Generated;
 use mainstay_tests::provider::violations;
@@ -185,7 +189,7 @@ fn compacting_twice_changes_nothing_the_second_time() {
 
 #[test]
 fn the_prefix_is_stable_between_passes_and_a_pass_only_adds() {
-    for seed in 0..CASES / 4 {
+    for seed in 0..CASES {
         let form = Form::ALL[(seed % 3) as usize];
         let mut generated = Generated::new(form, seed);
         let policy = policy(seed);
@@ -219,7 +223,7 @@ fn the_prefix_is_stable_between_passes_and_a_pass_only_adds() {
 
 #[test]
 fn growing_step_by_step_gives_what_a_compactor_that_learns_all_at_once_gives() {
-    for seed in 0..CASES / 4 {
+    for seed in 0..CASES {
         let form = Form::ALL[(seed % 3) as usize];
         let mut generated = Generated::new(form, seed);
         let policy = policy(seed);
@@ -239,6 +243,66 @@ fn growing_step_by_step_gives_what_a_compactor_that_learns_all_at_once_gives() {
             document.write_changed(stepwise.changes()),
             document.write_changed(at_once.changes())
         );
+    }
+}
+
+#[test]
+fn the_store_gives_back_every_original_and_every_dropped_text() {
+    // Memory-backed where there is such a place: durability is tested elsewhere, and 2,000 flushes take long.
+    let shared = std::path::Path::new("/dev/shm");
+    let folder = if shared.is_dir() {
+        tempfile::tempdir_in(shared).unwrap()
+    } else {
+        tempfile::tempdir().unwrap()
+    };
+    let mut store = Store::open(&folder.path().join("kept/store.db")).unwrap();
+    for seed in 0..CASES {
+        let form = Form::ALL[(seed % 3) as usize];
+        let mut generated = Generated::new(form, seed);
+        generated.grow(4 + (seed % 20) as usize, 900);
+        let body = generated.body();
+        let document = read(form, &body);
+        let policy = policy(seed);
+        let mut compactor = Compactor::new(Family::O200k, &policy);
+        let outcome = pass(&mut compactor, &document, form, &policy, true);
+        let result = document.changed_chunks(compactor.changes());
+        let original: Vec<&[u8]> = document.original_chunks().into_iter().map(str::as_bytes).collect();
+        let pieces: Vec<&[u8]> = result.iter().map(|chunk| chunk.as_bytes()).collect();
+        let dropped: Vec<_> = outcome
+            .dropped
+            .iter()
+            .map(|dropped| NewDropped {
+                reference: &dropped.reference,
+                text: &dropped.text,
+                message: dropped.spot.message as usize,
+                part: dropped.spot.part as usize,
+                role: dropped.role,
+                author: dropped.author,
+                tool: dropped.tool.as_deref(),
+                action: dropped.action.name(),
+                tokens: dropped.tokens,
+                failed: false,
+            })
+            .collect();
+        let key = format!("conversation {seed}");
+        let id = store
+            .append(&NewCheckpoint {
+                original: &original,
+                result: &pieces,
+                dropped: &dropped,
+                ..NewCheckpoint::new(&key, Timestamp(seed as i64))
+            })
+            .unwrap();
+        assert_eq!(store.original(&id).unwrap(), body.as_bytes(), "seed {seed}");
+        assert_eq!(
+            store.result(&id).unwrap(),
+            document.write_changed(compactor.changes()).as_bytes(),
+            "seed {seed}"
+        );
+        for dropped in outcome.dropped.iter().take(2) {
+            let fetched = store.fetch(&dropped.reference).unwrap().unwrap();
+            assert_eq!(fetched.original, dropped.text.as_bytes(), "seed {seed}");
+        }
     }
 }
 

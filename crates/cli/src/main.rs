@@ -19,6 +19,7 @@ mod restore;
 mod screen;
 mod sessions;
 mod stats;
+mod trim;
 
 use std::process::ExitCode;
 
@@ -46,6 +47,7 @@ enum Command {
     Restore(restore::Arguments),
     Stats(stats::Arguments),
     Erase(erase::Arguments),
+    Trim(trim::Arguments),
     Sessions(sessions::Arguments),
     Formats(formats::Arguments),
     Completions(completions::Arguments),
@@ -69,6 +71,7 @@ fn main() -> ExitCode {
         Command::Restore(arguments) => restore::run(&arguments, &mut screen),
         Command::Stats(arguments) => stats::run(&arguments, &mut screen),
         Command::Erase(arguments) => erase::run(&arguments, &mut screen),
+        Command::Trim(arguments) => trim::run(&arguments, &mut screen),
         Command::Sessions(arguments) => sessions::run(&arguments, &mut screen),
         Command::Formats(arguments) => formats::run(&arguments, &mut screen),
         Command::Completions(arguments) => completions::run(&arguments, &mut screen),

@@ -133,6 +133,48 @@ fn a_compaction_is_kept_inspected_undone_and_searched() {
 }
 
 #[test]
+fn every_field_of_the_json_is_documented() {
+    let documentation = include_str!("../../../docs/json.md");
+    let home = Home::new();
+    let report = home.json(&["compact", &example(), "--target", "65000", "--json"]);
+    let id = report["checkpoint"].as_str().unwrap().to_owned();
+    let plan = home.json(&["compact", &example(), "--target", "65000", "--plan", "--json"]);
+    let commands = [
+        vec!["checkpoints", "--json"],
+        vec!["loss", &id, "--json"],
+        vec!["recall", "test", "--json"],
+        vec!["stats", "--json"],
+        vec!["erase", "--checkpoint", &id, "--json"],
+    ];
+    let mut values: Vec<Value> = commands.iter().map(|arguments| home.json(arguments)).collect();
+    values.extend([report, plan]);
+    // Kinds of actions and modes are names, not fields.
+    let is_name = |key: &str| key.contains(' ') || key == "prune";
+    let mut keys = Vec::new();
+    values.iter().for_each(|value| collect_keys(value, &mut keys));
+    for key in keys.iter().filter(|key| !is_name(key)) {
+        let spelled = [format!("`{key}`"), format!("`{key}[]`")];
+        assert!(
+            spelled.iter().any(|name| documentation.contains(name)),
+            "{key} is not documented"
+        );
+    }
+}
+
+fn collect_keys(value: &Value, keys: &mut Vec<String>) {
+    match value {
+        Value::Object(object) => {
+            for (key, inner) in object {
+                keys.push(key.clone());
+                collect_keys(inner, keys);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect_keys(item, keys)),
+        _ => {}
+    }
+}
+
+#[test]
 fn as_a_filter_only_the_result_is_on_standard_output() {
     let home = Home::new();
     let mut messages = vec![r#"{"role":"user","content":"task","x":1.10}"#.to_owned()];
@@ -168,6 +210,38 @@ fn as_a_filter_only_the_result_is_on_standard_output() {
     assert_eq!(again.stdout, output.stdout);
     let small = br#"{"messages":[{"role":"user","content":"hi"}] }"#;
     assert_eq!(home.filter(&arguments, small).stdout, small);
+}
+
+#[test]
+fn trim_shrinks_one_output_and_keeps_the_original() {
+    let home = Home::new();
+    let mut log = String::from("running 400 tests\n");
+    for index in 0..400 {
+        let ending = if index == 137 { "FAILED" } else { "ok" };
+        log.push_str(&format!("test suite::case_{index} ... {ending}\n"));
+    }
+    log.push_str(
+        "\nfailures:\n\n---- suite::case_137 stdout ----\nassertion failed: left == right at src/cart.rs:41\n\n",
+    );
+    log.push_str("test result: FAILED. 399 passed; 1 failed; 0 ignored\n");
+    let report = home.filter(&["trim", "--json", "--tool", "cargo"], log.as_bytes());
+    let report: Value = serde_json::from_slice(&report.stdout).unwrap();
+    assert_eq!(report["kind"], "test-log");
+    let text = report["text"].as_str().unwrap();
+    for kept in ["suite::case_137", "src/cart.rs:41", "399 passed; 1 failed"] {
+        assert!(text.contains(kept), "{kept} is lost in {text}");
+    }
+    assert!(report["tokens_after"].as_u64().unwrap() * 4 < report["tokens_before"].as_u64().unwrap());
+    let reference = report["reference"].as_str().unwrap();
+    assert_eq!(home.run(&["recall", reference]).stdout, log.as_bytes());
+    let plain = home.filter(&["trim", "--forget"], log.as_bytes());
+    assert!(String::from_utf8(plain.stdout).unwrap().contains("suite::case_137"));
+    let small = home.filter(&["trim"], b"short\n");
+    assert_eq!(small.stdout, b"short\n");
+    let documentation = include_str!("../../../docs/json.md");
+    for key in report.as_object().unwrap().keys() {
+        assert!(documentation.contains(&format!("`{key}`")), "{key} is not documented");
+    }
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! Carrying a plan out.
 //!
 //! [`prune`] turns planned parts into [`Change`]s, each with a mark that says what was there and a reference that
-//! recalls it. What is not changed is not touched: a [`Change`] names one part.
+//! recalls it. What is not changed is not touched: a [`Change`] names one part. [`shrink`] brings one tool output into a
+//! small form by its kind.
 
 mod arguments;
 mod prune;
+pub mod shrink;
 
 pub use prune::Change;
 pub use prune::Dropped;
