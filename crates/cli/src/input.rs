@@ -20,6 +20,9 @@ use mainstay_wire::source::Source;
 /// Sources below this size are read and counted before a bar could be seen.
 const WORTH_A_BAR: usize = 20_000;
 
+/// Sources from this size on take long enough that a person wants to see something move.
+const WORTH_A_SPINNER: u64 = 20_000_000;
+
 /// Which conversation to read, and how.
 #[derive(Debug, Args)]
 pub struct Input {
@@ -60,8 +63,14 @@ pub struct Loaded {
 const MOST_ATTEMPTS: usize = 5;
 
 impl Input {
+    /// How large the source is, as far as that can be told before it is read.
+    pub fn size(&self) -> u64 {
+        std::fs::metadata(&self.session).map_or(0, |metadata| metadata.len())
+    }
+
     /// Reads the conversation and keeps the bytes it came from.
     pub fn load(&self) -> anyhow::Result<Loaded> {
+        let _busy = busy("reading", self.size());
         if self.session == "-" {
             let bytes = standard_input()?;
             let document = self.read_from(&Source::memory("standard input", bytes.clone()))?;
@@ -95,6 +104,7 @@ impl Input {
 
     /// Reads the conversation.
     pub fn read(&self) -> anyhow::Result<Document> {
+        let _busy = busy("reading", self.size());
         self.read_from(&self.source()?)
     }
 
@@ -125,6 +135,27 @@ fn standard_input() -> anyhow::Result<Vec<u8>> {
         .read_to_end(&mut bytes)
         .context("standard input")?;
     Ok(bytes)
+}
+
+/// Shows that long work is going on, on standard error and only in a terminal; gone when it is dropped.
+pub struct Busy(ProgressBar);
+
+/// Starts to show it for a source of this many bytes, if that is worth it.
+pub fn busy(what: &'static str, bytes: u64) -> Busy {
+    let bar = if bytes < WORTH_A_SPINNER {
+        ProgressBar::hidden()
+    } else {
+        ProgressBar::new_spinner()
+    };
+    bar.set_message(what);
+    bar.enable_steady_tick(std::time::Duration::from_millis(120));
+    Busy(bar)
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
 }
 
 /// Counts a transcript, with a bar on standard error when it takes long enough to be seen.

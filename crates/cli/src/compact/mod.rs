@@ -34,6 +34,7 @@ use crate::counting::definitions;
 use crate::environment;
 use crate::input::Input;
 use crate::input::Loaded;
+use crate::input::busy;
 use crate::screen::Screen;
 
 /// Compact a session: prune what is old, keep every original in the store.
@@ -101,7 +102,9 @@ pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
     let budget = arguments.counting.budget(document)?;
     let family = arguments.counting.family(document);
     let mut compactor = Compactor::new(family, &policy);
+    let busy = busy("counting", arguments.input.size());
     compactor.observe(&document.transcript);
+    drop(busy);
     let definitions = definitions(document, family);
     let fit = calibrate(document, compactor.tally(), definitions);
     let situation = Situation {
