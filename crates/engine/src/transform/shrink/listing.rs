@@ -106,7 +106,7 @@ fn group(text: &str) -> Vec<Folder<'_>> {
 }
 
 fn is_must(line: &str) -> bool {
-    is_marker(line) || signals::is_summary(line) || (signals::is_report(line) && line.contains(": "))
+    is_marker(line) || signals::is_summary(line) || (signals::is_report(line) && line.contains(' '))
 }
 
 /// The folder of a plain path; long listings and trees have one for all.

@@ -202,6 +202,14 @@ fn hits_and_listings() {
 }
 
 #[test]
+fn errors_among_listed_files_stay() {
+    let files = repeat(200, |n| format!("src/part_{n}/file.rs"));
+    let text = format!("{files}Traceback (most recent call last):\nfind: /root: Permission denied\n{files}");
+    let kept = ["Traceback (most recent call last):", "find: /root: Permission denied"];
+    check(ContentKind::Listing, &text, 400, &kept);
+}
+
+#[test]
 fn tables() {
     let mut csv = String::from("id,region,status,latency_ms\n");
     csv += &repeat(500, |n| format!("{n},eu-{},ok,{}", n % 3, 20 + n % 9));

@@ -58,7 +58,7 @@ static MENTION: LazyLock<Regex> = LazyLock::new(|| {
 static ABSENCE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"(?i)\b(?:no|0|zero|without(?: any)?) (?:test )?(?:errors?|failures?|failed|failing|exceptions?|crashes)\b",
-        r#"|\b(?:errors?|failed|failures?|exceptions?)\s*[:=]\s*0\b|\berr(?:or)?=(?:<?nil>?|null|none|"")(?:\s|$)|"(?:errors?|failed|failures?|exceptions?|err)"\s*:\s*(?:null|false|\[\]|""|\{\})"#,
+        r#"|\b(?:errors|failed|failures?|exceptions)\s*[:=]\s*0(?:[\s,;)]|$)|\berr(?:or)?=(?:<?nil>?|null|none|"")(?:\s|$)|"(?:errors?|failed|failures?|exceptions?|err)"\s*:\s*(?:null|false|\[\]|""|\{\})"#,
     ))
 });
 
