@@ -2,11 +2,19 @@
 
 use std::io::Write;
 
+use mainstay_engine::account::Budget;
 use mainstay_engine::account::Family;
+use mainstay_engine::account::ModelLimits;
 use mainstay_engine::account::Tally;
 use mainstay_engine::account::TextKind;
 use mainstay_engine::account::TokenCounter;
+use mainstay_engine::compaction::Compactor;
+use mainstay_engine::decide::Engine;
+use mainstay_engine::decide::Policy;
+use mainstay_engine::decide::ReasoningRule;
+use mainstay_engine::decide::Situation;
 use mainstay_engine::transcript::Draft;
+use mainstay_engine::verify::NoSecrets;
 use mainstay_wire::document::Document;
 use mainstay_wire::format;
 use mainstay_wire::reading::History;
@@ -63,8 +71,42 @@ fn check_views(name: &str, source: &Source) {
     }
 }
 
+/// A forced pass on anything that was read gives JSON that can be read, and no more tokens than before.
+fn compact(document: &Document) {
+    let policy = Policy {
+        engine: Engine::Prune,
+        recent_outputs: Some(0),
+        tail: Some(10),
+        tail_messages: 1,
+        ..Policy::default()
+    };
+    let budget = Budget::new(&[ModelLimits::of("gpt-4o")], &policy.budget).expect("a known window has room");
+    let mut compactor = Compactor::new(Family::O200k, &policy);
+    compactor.observe(&document.transcript);
+    let situation = Situation {
+        prompt: compactor.counted(),
+        scale: 1.0,
+        forced: true,
+        reasoning: ReasoningRule::MayDrop,
+        margin: 0,
+    };
+    let outcome = compactor.pass(&document.transcript, &budget, &policy, situation, &NoSecrets);
+    assert!(outcome.counted_after <= outcome.counted_before);
+    let written = document.write_changed(compactor.changes());
+    let form = format::by_name(document.form().name()).expect("every form is a format");
+    let again = format::read(
+        &Source::memory("again", written.into_bytes()),
+        Some(form),
+        &Request::default(),
+    );
+    let again = again.expect("what is written can be read");
+    let calls = again.transcript.pairs().len();
+    assert_eq!(calls, document.transcript.pairs().len(), "no call is lost");
+}
+
 /// What must hold of anything that was read.
 fn check(document: &Document) {
+    compact(document);
     let written = document.write();
     let parsed = serde_json::from_str::<&serde_json::value::RawValue>(written.trim_start_matches('\u{feff}'));
     assert!(parsed.is_ok(), "what is written is JSON");

@@ -7,6 +7,16 @@
 use std::path::Path;
 use std::path::PathBuf;
 
+use mainstay_engine::account::Budget;
+use mainstay_engine::account::Family;
+use mainstay_engine::account::ModelLimits;
+use mainstay_engine::compaction::Compactor;
+use mainstay_engine::decide::Engine;
+use mainstay_engine::decide::Policy;
+use mainstay_engine::decide::ReasoningRule;
+use mainstay_engine::decide::Situation;
+use mainstay_engine::verify::NoSecrets;
+use mainstay_wire::document::Document;
 use mainstay_wire::format;
 use mainstay_wire::format::FORMATS;
 use mainstay_wire::reading::History;
@@ -188,6 +198,7 @@ fn survive(bytes: Vec<u8>, name: Option<&str>) -> bool {
             continue;
         };
         was_read = true;
+        compact(&document);
         let written = document.write();
         let form = format::by_name(document.form().name()).unwrap();
         let again = format::read(
@@ -198,6 +209,42 @@ fn survive(bytes: Vec<u8>, name: Option<&str>) -> bool {
         assert!(again.is_ok(), "{:?}", again.err());
     }
     was_read
+}
+
+/// A forced pass on anything that was read gives something that can be read, with no call lost.
+fn compact(document: &Document) {
+    let policy = Policy {
+        engine: Engine::Prune,
+        recent_outputs: Some(0),
+        tail: Some(10),
+        tail_messages: 1,
+        ..Policy::default()
+    };
+    let budget = Budget::new(&[ModelLimits::of("gpt-4o")], &policy.budget).unwrap();
+    let mut compactor = Compactor::new(Family::O200k, &policy);
+    compactor.observe(&document.transcript);
+    let situation = Situation {
+        prompt: compactor.counted(),
+        scale: 1.0,
+        forced: true,
+        reasoning: ReasoningRule::MayDrop,
+        margin: 0,
+    };
+    let outcome = compactor.pass(&document.transcript, &budget, &policy, situation, &NoSecrets);
+    assert!(outcome.counted_after <= outcome.counted_before);
+    let written = document.write_changed(compactor.changes());
+    let form = format::by_name(document.form().name()).unwrap();
+    let again = format::read(
+        &Source::memory("again", written.into_bytes()),
+        Some(form),
+        &Request::default(),
+    )
+    .unwrap();
+    assert_eq!(
+        again.transcript.pairs().len(),
+        document.transcript.pairs().len(),
+        "no call is lost"
+    );
 }
 
 #[test]

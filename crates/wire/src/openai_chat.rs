@@ -190,9 +190,9 @@ pub(crate) fn note_surrogates(raw: Raw<'_>, place: Place, findings: &mut Vec<Fin
 }
 
 fn read_reasoning(object: &Object<'_>) -> Option<Part> {
-    let text = object
-        .text("reasoning_content")
-        .or_else(|| object.text("reasoning"))
+    let written = |key: &str| object.text(key).filter(|text| !text.is_empty());
+    let text = written("reasoning_content")
+        .or_else(|| written("reasoning"))
         .unwrap_or_default();
     let details = object
         .get("reasoning_details")
