@@ -8,6 +8,7 @@ use comfy_table::CellAlignment;
 use comfy_table::ContentArrangement;
 use comfy_table::Table;
 use comfy_table::presets;
+pub use mainstay_engine::decide::marker::thousands as number;
 use serde::Serialize;
 
 const HEADING: Style = Style::new().bold();
@@ -130,19 +131,6 @@ pub fn opening(text: &str, most: usize) -> String {
         Some((end, _)) => format!("{}…", &words[..end]),
         None => words,
     }
-}
-
-/// A number with thousands separated.
-pub fn number(value: u64) -> String {
-    let digits = value.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 /// A size in bytes for people.
