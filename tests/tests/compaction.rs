@@ -428,6 +428,148 @@ fn below_the_threshold_nothing_happens() {
 }
 
 #[test]
+fn a_pass_that_was_not_worth_it_forgets_nothing() {
+    // The same output twice: 3,000 tokens of duplicates, less than the minimum of 6,400 for a window of 128,000.
+    let output = "word ".repeat(3_000);
+    let step = |id: usize, output: &str| {
+        format!(
+            r#"{{"role":"assistant","content":"","tool_calls":[{{"id":"c{id}","type":"function","function":{{"name":"terminal","arguments":"{{}}"}}}}]}},{{"role":"tool","tool_call_id":"c{id}","content":"{output}"}}"#
+        )
+    };
+    let mut steps = vec![
+        r#"{"role":"user","content":"task"}"#.to_owned(),
+        step(0, &output),
+        step(1, &output),
+        step(2, "tail"),
+    ];
+    let policy = Policy {
+        tail: Some(1),
+        tail_messages: 1,
+        ..Policy::default()
+    };
+    let limits = ModelLimits {
+        name: "m".to_owned(),
+        window: 128_000,
+        output: 0,
+    };
+    let budget = Budget::new(&[limits], &policy.budget).unwrap();
+    let mut compactor = Compactor::new(Family::O200k, &policy);
+    let mut verdicts = Vec::new();
+    for round in 0..2 {
+        let document = read(Form::Chat, &format!("{{\"messages\":[{}]}}", steps.join(",")));
+        compactor.observe(&document.transcript);
+        let outcome = compactor.pass(
+            &document.transcript,
+            &budget,
+            &policy,
+            situation(Form::Chat, 96_000, false),
+            &NoSecrets,
+        );
+        verdicts.push(
+            outcome
+                .plan
+                .actions
+                .iter()
+                .map(|planned| planned.action.name())
+                .collect::<Vec<_>>(),
+        );
+        // Another pair of duplicates makes it worth while.
+        let other = "term ".repeat(9_000);
+        steps.extend([
+            step(10 + round, &other),
+            step(20 + round, &other),
+            step(30 + round, "tail"),
+        ]);
+    }
+    assert_eq!(verdicts, [vec![], vec!["duplicate", "duplicate"]]);
+}
+
+#[test]
+fn what_failed_makes_no_read_stale() {
+    let file = "line of the file ".repeat(200);
+    let body = |answer: &str, error: bool| {
+        format!(
+            r#"{{"system":"s","messages":[{{"role":"user","content":"go"}},
+            {{"role":"assistant","content":[{{"type":"tool_use","id":"1","name":"Read","input":{{"file_path":"a.rs"}}}}]}},
+            {{"role":"user","content":[{{"type":"tool_result","tool_use_id":"1","content":"{file}"}}]}},
+            {{"role":"assistant","content":[{{"type":"tool_use","id":"2","name":"Edit","input":{{"file_path":"a.rs"}}}}]}},
+            {{"role":"user","content":[{{"type":"tool_result","tool_use_id":"2","content":"{answer}","is_error":{error}}}]}},
+            {{"role":"assistant","content":"done"}}]}}"#
+        )
+    };
+    let policy = Policy {
+        engine: Engine::Prune,
+        tail: Some(1),
+        tail_messages: 1,
+        recent_outputs: Some(1_000_000),
+        ..Policy::default()
+    };
+    for (answer, error, is_stale) in [("ok", false, true), ("String to replace not found", true, false)] {
+        let document = read(Form::Anthropic, &body(answer, error));
+        let mut compactor = Compactor::new(Family::O200k, &policy);
+        let outcome = pass(&mut compactor, &document, Form::Anthropic, &policy, true);
+        assert_eq!(!outcome.changes.is_empty(), is_stale, "{answer}");
+    }
+}
+
+#[test]
+fn odd_but_legal_messages_change_only_where_they_should() {
+    let long = "x ".repeat(300);
+    let arguments = format!("{{\\\"content\\\":\\\"{long}\\\"}}");
+    let call = |id: &str| {
+        format!(r#"{{"id":"{id}","type":"function","function":{{"name":"save","arguments":"{arguments}"}}}}"#)
+    };
+    let body = format!(
+        r#"{{"messages":[{{"role":"user","content":"go"}},
+        {{"role":"assistant","content":"said","reasoning_content":"{long}","tool_calls":null}},
+        {{"role":"user","content":"and"}},
+        {{"role":"assistant","reasoning_content":"","reasoning":"{long}","content":"","tool_calls":[{},{}]}},
+        {{"role":"t\u006fol","tool_call_id":"1","content":"{long}{long}{long}"}},{{"role":"tool","tool_call_id":"2","content":"ok"}},
+        {{"role":"user","content":"next"}},{{"role":"assistant","content":"done"}}]}}"#,
+        call("1"),
+        call("2")
+    );
+    let policy = Policy {
+        engine: Engine::Prune,
+        tail: Some(1),
+        tail_messages: 1,
+        recent_outputs: Some(0),
+        ..Policy::default()
+    };
+    let document = read(Form::Chat, &body);
+    let mut compactor = Compactor::new(Family::O200k, &policy);
+    let outcome = pass(&mut compactor, &document, Form::Chat, &policy, true);
+    let written = document.write_changed(compactor.changes());
+    let after: Value = serde_json::from_str(&written).unwrap();
+    assert_eq!(after["messages"][1]["tool_calls"], Value::Null, "{written}");
+    assert!(after["messages"][1].get("reasoning_content").is_none());
+    for call in after["messages"][3]["tool_calls"].as_array().unwrap() {
+        assert!(
+            call["function"]["arguments"]
+                .as_str()
+                .unwrap()
+                .contains("left out here"),
+            "{written}"
+        );
+    }
+    assert!(
+        after["messages"][4]["content"]
+            .as_str()
+            .unwrap()
+            .starts_with("⟦pruned save"),
+        "{written}"
+    );
+    let again = read(Form::Chat, &written);
+    let recounted: u64 = again
+        .transcript
+        .messages()
+        .iter()
+        .map(|message| measure(message, Family::O200k).total())
+        .sum();
+    assert_eq!(recounted, outcome.counted_after);
+}
+
+#[test]
 fn a_target_presses_on_into_recent_outputs_and_is_met() {
     let body = chat_with_outputs(&[
         ("terminal", 9_000),

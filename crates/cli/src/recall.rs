@@ -1,5 +1,6 @@
 //! `mainstay recall`: dropped content, by words or by reference.
 
+use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -62,7 +63,14 @@ pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
                 mention: fetched.mention,
             });
         }
-        return screen.result(&fetched.original);
+        // Into a file or a pipe as it is; onto a terminal only what cannot harm it.
+        if !std::io::stdout().is_terminal() {
+            return screen.result(&fetched.original);
+        }
+        for line in String::from_utf8_lossy(&fetched.original).lines() {
+            screen.line(&plain(line))?;
+        }
+        return Ok(());
     }
     let checkpoint = arguments
         .checkpoint

@@ -9,9 +9,11 @@ use std::collections::BTreeMap;
 use crate::account::Budget;
 use crate::account::Family;
 use crate::account::Tally;
+use crate::decide::Action;
 use crate::decide::Engine;
 use crate::decide::Mode;
 use crate::decide::Plan;
+use crate::decide::Planned;
 use crate::decide::Policy;
 use crate::decide::Progress;
 use crate::decide::Situation;
@@ -114,12 +116,11 @@ impl Compactor {
     }
 
     /// Plans a pass without making it.
-    pub fn plan(&mut self, transcript: &Transcript, budget: &Budget, policy: &Policy, situation: Situation) -> Plan {
-        let mut survey = self.survey.clone();
+    pub fn plan(&self, transcript: &Transcript, budget: &Budget, policy: &Policy, situation: Situation) -> Plan {
         plan(
             transcript,
             &self.tally,
-            &mut survey,
+            &self.survey,
             &self.progress,
             budget,
             policy,
@@ -161,7 +162,7 @@ impl Compactor {
         let plan = plan(
             transcript,
             &self.tally,
-            &mut self.survey,
+            &self.survey,
             &self.progress,
             budget,
             policy,
@@ -180,7 +181,6 @@ impl Compactor {
             plan,
         };
         if outcome.plan.mode != Mode::PruneOnly {
-            self.give_back(&outcome.plan);
             return outcome;
         }
         let pruned = prune(transcript, &outcome.plan, self.tally.family());
@@ -194,8 +194,11 @@ impl Compactor {
         outcome.flaws = check_scope(transcript, &outcome.plan.boundary, &pruned.changes);
         outcome.flaws.extend(check_size(before, outcome.counted_after));
         outcome.flaws.extend(check_leaks(&pruned.changes, leaks));
-        if let Some(target) = policy.target.filter(|_| policy.engine != Engine::Prune) {
-            outcome.flaws.extend(check_target(outcome.prompt_after, target));
+        // A plan only estimates: what was accepted for its runway must really have it.
+        if policy.engine != Engine::Prune {
+            outcome
+                .flaws
+                .extend(check_target(outcome.prompt_after, outcome.plan.target));
         }
         if let Some(flaw) = outcome.flaws.iter().find(|flaw| flaw.weight == Weight::Fatal) {
             outcome.verdict = Verdict::Unchanged(format!(
@@ -203,7 +206,6 @@ impl Compactor {
                 flaw.kind.code(),
                 flaw.detail
             ));
-            self.give_back(&outcome.plan);
             return outcome;
         }
         outcome.verdict = Verdict::Compacted;
@@ -217,40 +219,31 @@ impl Compactor {
         outcome
     }
 
-    /// What a plan took from the survey and a pass did not use is there for the next one.
-    fn give_back(&mut self, plan: &Plan) {
-        let mut unused = Vec::new();
-        for planned in &plan.actions {
-            let is_superseded = matches!(
-                planned.action,
-                crate::decide::Action::Duplicate(_) | crate::decide::Action::Stale(_)
-            );
-            if is_superseded {
-                let outputs = self.survey.outputs();
-                if let Ok(index) = outputs.binary_search_by_key(&planned.call, |output| Some(output.call)) {
-                    unused.push(index);
-                }
-            }
-        }
-        self.survey.return_superseded(unused);
-    }
-
-    /// Outputs before the oldest one that is still protected are decided for good.
+    /// What this pass has decided need not be looked at again.
     fn advance(&mut self, plan: &Plan) {
-        let pruned_until = plan
+        self.survey
+            .settle_superseded(|output| plan.boundary.is_open(output.result.message as usize));
+        let is_old_output = |planned: &&Planned| planned.action == Action::OldOutput;
+        let last = plan
             .actions
             .iter()
-            .filter(|planned| matches!(planned.action, crate::decide::Action::OldOutput))
+            .filter(is_old_output)
             .filter_map(|planned| planned.call)
             .max();
-        let Some(last) = pruned_until else { return };
-        let decided = |call: Spot| call <= last;
-        self.progress.outputs = self.survey.outputs().partition_point(|output| decided(output.call));
+        if let Some(last) = last {
+            self.progress.outputs = self.survey.outputs().partition_point(|output| output.call <= last);
+        }
+        let is_old = |message: u32| (message as usize) < plan.old_before;
+        let is_finished = |message: u32| is_old(message) && (message as usize) < plan.turn_start;
+        self.progress.arguments = self
+            .survey
+            .outputs()
+            .partition_point(|output| is_old(output.call.message));
+        self.progress.media = self.survey.media().partition_point(|aside| is_old(aside.spot.message));
         self.progress.thinking = self
             .survey
             .thinking()
-            .partition_point(|aside| aside.spot < last && (aside.spot.message as usize) < plan.turn_start);
-        self.progress.media = self.survey.media().partition_point(|aside| aside.spot < last);
+            .partition_point(|aside| is_finished(aside.spot.message));
     }
 
     /// The conversation with all changes so far.

@@ -120,6 +120,11 @@ impl<'a> Object<'a> {
         self.get(key).is_some_and(|raw| raw.get() == "true")
     }
 
+    /// The members as they are spelled, in source order.
+    pub fn raw_members(&self) -> impl Iterator<Item = (Raw<'a>, Raw<'a>)> {
+        self.members.iter().copied()
+    }
+
     /// The members, in source order.
     pub fn members(&self) -> impl Iterator<Item = (Box<str>, Raw<'a>)> {
         self.members

@@ -12,14 +12,17 @@ use mainstay_engine::transcript::Input;
 use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Origin;
 use mainstay_engine::transcript::Part;
+use mainstay_engine::transcript::Place;
 use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::Spot;
+use mainstay_engine::transcript::ToolOutcome;
 use mainstay_engine::transcript::Transcript;
 use mainstay_engine::transform::Change;
 use mainstay_engine::transform::changed_message;
 
 use crate::anthropic;
 use crate::format::Format;
+use crate::json;
 use crate::openai_chat;
 use crate::openai_responses;
 use crate::reading::About;
@@ -211,7 +214,10 @@ impl Document {
         match (self.verbatim(index), own.is_empty()) {
             (Some(verbatim), true) => return Cow::Borrowed(verbatim),
             (Some(verbatim), false) => {
-                if let Some(revised) = revise::revise(form, verbatim, &own) {
+                // Trusted only where reading it gives just what was meant.
+                let meant = changed_message(index, message, changes);
+                let revised = revise::revise(form, verbatim, &own);
+                if let Some(revised) = revised.filter(|revised| reads_as(form, revised, &meant)) {
                     return Cow::Owned(revised);
                 }
             }
@@ -347,6 +353,31 @@ fn render_beside(form: WireForm, message: &Message, custom: &HashSet<&str>) -> S
         WireForm::Responses => openai_responses::render(message, custom),
         WireForm::Anthropic => anthropic::render(message),
     }
+}
+
+/// Whether a message's text reads as these parts.
+fn reads_as(form: WireForm, text: &str, meant: &Message) -> bool {
+    let Ok(raw) = json::value(text) else {
+        return false;
+    };
+    let mut ignored = Vec::new();
+    let read = match form {
+        WireForm::Chat => openai_chat::read_message(raw, Place::Whole, &mut ignored),
+        WireForm::Responses => openai_responses::read_item(raw, Place::Whole, &mut ignored),
+        WireForm::Anthropic => anthropic::read_message(raw, Place::Whole, &mut ignored),
+    };
+    // A session may know more about a result than its message says.
+    let said = |message: &Message| -> Vec<Part> {
+        let mut parts = message.parts.clone();
+        for part in &mut parts {
+            if let Part::Result(result) = part {
+                result.name = None;
+                result.outcome = ToolOutcome::Unstated;
+            }
+        }
+        parts
+    };
+    said(&read) == said(meant)
 }
 
 /// The ids of calls whose input is free text.

@@ -48,10 +48,11 @@ enum Fate {
 
 fn rebuild_object(object: &Object<'_>, mut fate: impl FnMut(&str, Raw<'_>) -> Fate) -> String {
     let mut members = Vec::new();
-    for (key, value) in object.members() {
+    for (raw_key, value) in object.raw_members() {
+        let key = json::text(raw_key).unwrap_or_default();
         match fate(&key, value) {
-            Fate::Stays => members.push(format!("{}:{}", quote(&key), value.get())),
-            Fate::Becomes(text) => members.push(format!("{}:{text}", quote(&key))),
+            Fate::Stays => members.push(format!("{}:{}", raw_key.get(), value.get())),
+            Fate::Becomes(text) => members.push(format!("{}:{text}", raw_key.get())),
             Fate::Goes => {}
         }
     }
@@ -101,7 +102,7 @@ fn chat_parts(object: &Object<'_>) -> ChatParts {
 }
 
 fn revise_chat(object: &Object<'_>, changes: &PartChanges<'_>) -> Option<String> {
-    if matches!(object.tag("role"), Some("tool" | "function")) {
+    if matches!(object.text("role").as_deref(), Some("tool" | "function")) {
         let Some(Change::Result(text)) = changes.get(&0) else {
             return None;
         };
@@ -121,25 +122,32 @@ fn revise_chat(object: &Object<'_>, changes: &PartChanges<'_>) -> Option<String>
     Some(rebuild_object(object, |key, value| match key {
         "reasoning_content" | "reasoning" | "reasoning_details" if drops_reasoning => Fate::Goes,
         "content" => match json::array(value) {
-            Some(blocks) => Fate::Becomes(rebuild_array(&blocks, |index, _| {
-                block_fate(changes.get(&(parts.content + index as u32)).copied())
+            Some(blocks) => Fate::Becomes(rebuild_array(&blocks, |index, block| {
+                block_fate(block, changes.get(&(parts.content + index as u32)).copied())
             })),
             None => Fate::Stays,
         },
-        "tool_calls" => {
-            let calls = json::array(value).unwrap_or_default();
-            Fate::Becomes(rebuild_array(&calls, |index, call| {
+        "tool_calls" => match json::array(value) {
+            Some(calls) => Fate::Becomes(rebuild_array(&calls, |index, call| {
                 call_fate(call, changes.get(&(parts.calls + index as u32)).copied())
-            }))
-        }
+            })),
+            // Some write `null` for no calls; an empty list in its place would be refused.
+            None => Fate::Stays,
+        },
         _ => Fate::Stays,
     }))
 }
 
-/// A content block that becomes text, goes, or stays.
-fn block_fate(change: Option<&Change>) -> Fate {
+/// A content block that becomes text, goes, or stays. A hint for the provider's cache stays with the block.
+fn block_fate(block: Raw<'_>, change: Option<&Change>) -> Fate {
     match change {
-        Some(Change::Text(text)) => Fate::Becomes(format!("{{\"type\":\"text\",\"text\":{}}}", quote(text))),
+        Some(Change::Text(text)) => {
+            let hint = Object::of(block).and_then(|block| block.get("cache_control"));
+            let hint = hint
+                .map(|hint| format!(",\"cache_control\":{}", hint.get()))
+                .unwrap_or_default();
+            Fate::Becomes(format!("{{\"type\":\"text\",\"text\":{}{hint}}}", quote(text)))
+        }
         Some(Change::Drop) => Fate::Goes,
         Some(Change::Result(_) | Change::Arguments(_)) | None => Fate::Stays,
     }
@@ -192,7 +200,7 @@ fn revise_anthropic(object: &Object<'_>, changes: &PartChanges<'_>) -> Option<St
                 "input" => Fate::Becomes(json.to_string()),
                 _ => Fate::Stays,
             })),
-            Some(Change::Text(_) | Change::Drop) => block_fate(change),
+            Some(Change::Text(_) | Change::Drop) => block_fate(block, change),
             Some(Change::Arguments(Input::Text(_))) | None => Fate::Stays,
         }
     });
@@ -225,7 +233,8 @@ fn with_result(block: &Object<'_>, text: &str) -> String {
 
 fn revise_item(object: &Object<'_>, changes: &PartChanges<'_>) -> Option<String> {
     let first = changes.get(&0).copied();
-    match (first, object.tag("type").unwrap_or("message")) {
+    let kind = object.text("type");
+    match (first, kind.as_deref().unwrap_or("message")) {
         (Some(Change::Result(text)), _) => Some(rebuild_object(object, |key, _| match key {
             "output" => Fate::Becomes(quote(text)),
             _ => Fate::Stays,

@@ -272,10 +272,20 @@ pub fn write(output: Option<&str>, bytes: &[u8], screen: &mut Screen) -> anyhow:
     match output {
         None => Ok(()),
         Some("-") => screen.result(bytes),
+        // A device or a pipe is written to, never replaced.
+        Some(path) if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) => {
+            std::fs::write(path, bytes).with_context(|| path.to_owned())
+        }
         Some(path) => {
-            let temporary = format!("{path}.part-{}", std::process::id());
-            std::fs::write(&temporary, bytes).with_context(|| temporary.clone())?;
-            std::fs::rename(&temporary, path).with_context(|| path.to_owned())
+            // What a link points at is replaced, not the link.
+            let target = std::fs::canonicalize(path).unwrap_or_else(|_| PathBuf::from(path));
+            let mut temporary = target.clone().into_os_string();
+            temporary.push(format!(".part-{}", std::process::id()));
+            std::fs::write(&temporary, bytes).with_context(|| path.to_owned())?;
+            if let Ok(existing) = std::fs::metadata(&target) {
+                std::fs::set_permissions(&temporary, existing.permissions()).with_context(|| path.to_owned())?;
+            }
+            std::fs::rename(&temporary, &target).with_context(|| path.to_owned())
         }
     }
 }

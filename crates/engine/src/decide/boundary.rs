@@ -43,7 +43,8 @@ pub fn boundary(transcript: &Transcript, tally: &Tally, tail_tokens: u64, tail_m
     let mut tokens = 0;
     while start > head_end {
         let next = tokens + tally.messages()[start - 1].total();
-        let floor_is_met = messages.len() - start >= tail_messages;
+        // Whatever was asked for, the newest step is the tail.
+        let floor_is_met = messages.len() - start >= tail_messages.max(1);
         if next > tail_tokens && floor_is_met {
             break;
         }

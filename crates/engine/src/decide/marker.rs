@@ -33,10 +33,13 @@ pub fn inert(text: &str) -> String {
         .collect()
 }
 
-/// The reference by which a text can be fetched again: a short hash of it.
+/// Digits of a reference: 80 bits, so that even somebody who wants two texts with one reference will not find them.
+const REFERENCE_DIGITS: usize = 20;
+
+/// The reference by which a text can be fetched again: a hash of it.
 pub fn reference(text: &str) -> String {
     let hash = blake3::hash(text.as_bytes()).to_hex();
-    format!("m{}", &hash[..12])
+    format!("m{}", &hash[..REFERENCE_DIGITS])
 }
 
 /// A number with thousands separated.
@@ -68,6 +71,6 @@ mod tests {
     fn references_are_stable() {
         assert_eq!(reference("hello"), reference("hello"));
         assert_ne!(reference("hello"), reference("hello "));
-        assert_eq!(reference("").len(), 13);
+        assert_eq!(reference("").len(), 1 + REFERENCE_DIGITS);
     }
 }

@@ -127,6 +127,8 @@ pub struct Plan {
     pub boundary: Boundary,
     /// The turn that is going on starts here; its reasoning is left alone.
     pub turn_start: usize,
+    /// Arguments, media and reasoning before this message are old enough to be pruned.
+    pub old_before: usize,
     /// What is done, in the order of pruning.
     pub actions: Vec<Planned>,
     /// The size of the prompt now.
@@ -144,6 +146,8 @@ pub struct Plan {
 pub struct Progress {
     /// Outputs before this index are decided.
     pub outputs: usize,
+    /// Arguments of calls before this index are decided.
+    pub arguments: usize,
     /// Reasoning parts before this index are decided.
     pub thinking: usize,
     /// Media parts before this index are decided.
@@ -156,7 +160,7 @@ pub struct Progress {
 pub fn plan(
     transcript: &Transcript,
     tally: &Tally,
-    survey: &mut Survey,
+    survey: &Survey,
     progress: &Progress,
     budget: &Budget,
     policy: &Policy,
@@ -172,6 +176,7 @@ pub fn plan(
         mode: Mode::Nothing,
         boundary: boundary(transcript, tally, tail, policy.tail_messages),
         turn_start: transcript.messages().iter().rposition(Message::opens_turn).unwrap_or(0),
+        old_before: 0,
         actions: Vec::new(),
         tokens_before: situation.prompt,
         tokens_expected: situation.prompt,
@@ -235,6 +240,7 @@ pub fn plan(
         plan.tokens_expected = situation.prompt.saturating_sub(saved(&candidates));
     }
     let reclaimed = saved(&candidates);
+    plan.old_before = candidates.old_before;
     plan.actions = candidates.actions;
     judge(&mut plan, reclaimed, budget, policy, situation);
     plan
@@ -280,7 +286,7 @@ fn judge(plan: &mut Plan, reclaimed: u64, budget: &Budget, policy: &Policy, situ
 
 /// What may be pruned, collected in the order of pruning.
 struct Candidates<'a> {
-    survey: &'a mut Survey,
+    survey: &'a Survey,
     progress: &'a Progress,
     boundary: &'a Boundary,
     situation: Situation,
@@ -290,12 +296,13 @@ struct Candidates<'a> {
     saves: u64,
     /// Outputs that recency protects, oldest first.
     recent: Vec<usize>,
+    old_before: usize,
 }
 
 impl<'a> Candidates<'a> {
     fn new(
         current_turn: usize,
-        survey: &'a mut Survey,
+        survey: &'a Survey,
         progress: &'a Progress,
         boundary: &'a Boundary,
         situation: Situation,
@@ -309,6 +316,7 @@ impl<'a> Candidates<'a> {
             actions: Vec::new(),
             saves: 0,
             recent: Vec::new(),
+            old_before: 0,
         }
     }
 
@@ -320,22 +328,21 @@ impl<'a> Candidates<'a> {
             self.prune_output(&output);
         }
         // Arguments and asides are old where the outputs around them are.
-        let old_before = match self.recent.first() {
+        self.old_before = match self.recent.first() {
             Some(first) => self.survey.outputs()[*first].call.message as usize,
             None => self.boundary.tail_start,
         };
-        self.old_arguments(old_before);
-        self.asides(old_before);
+        self.old_arguments(self.old_before);
+        self.asides(self.old_before);
     }
 
     /// Duplicates first, then stale reads.
     fn superseded(&mut self) {
-        let taken = self.survey.take_superseded();
-        let (open, later): (Vec<_>, Vec<_>) = taken.into_iter().partition(|index| {
+        let is_open = |index: &usize| {
             self.boundary
                 .is_open(self.survey.outputs()[*index].result.message as usize)
-        });
-        self.survey.return_superseded(later);
+        };
+        let open: Vec<_> = self.survey.superseded().filter(is_open).collect();
         for pass in [true, false] {
             for index in &open {
                 let output = self.survey.outputs()[*index].clone();
@@ -395,7 +402,7 @@ impl<'a> Candidates<'a> {
     }
 
     fn old_arguments(&mut self, before: usize) {
-        for index in self.progress.outputs..self.survey.outputs().len() {
+        for index in self.progress.arguments..self.survey.outputs().len() {
             let output = self.survey.outputs()[index].clone();
             let message = output.call.message as usize;
             if message >= before

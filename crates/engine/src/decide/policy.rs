@@ -72,7 +72,8 @@ pub fn least_reclaimed(window: u64) -> u64 {
 
 /// Pruning alone is enough when it comes down to this.
 pub fn low_water(threshold: u64, window: u64) -> u64 {
-    let runway = least_reclaimed(window).max(threshold * 15 / 100);
+    let share = u64::try_from(u128::from(threshold) * 15 / 100).unwrap_or(u64::MAX);
+    let runway = least_reclaimed(window).max(share);
     threshold.saturating_sub(runway)
 }
 
@@ -117,5 +118,6 @@ mod tests {
         assert_eq!(low_water(42_667, 128_000), 42_667 - 6_400);
         assert_eq!(low_water(42_674, 128_000), 42_674 - 6_401);
         assert_eq!(low_water(3_000, 8_000), 0);
+        assert!(low_water(u64::MAX, u64::MAX) > 0);
     }
 }

@@ -4,6 +4,7 @@
 //! each part costs. All of that is folded message by message, so that planning again after new messages costs
 //! work in proportion to what is new.
 
+use std::collections::BTreeSet;
 use std::collections::HashMap;
 use std::hash::DefaultHasher;
 use std::hash::Hash;
@@ -19,6 +20,7 @@ use crate::transcript::Message;
 use crate::transcript::Part;
 use crate::transcript::Spot;
 use crate::transcript::ToolCall;
+use crate::transcript::ToolOutcome;
 use crate::transcript::ToolResult;
 use crate::transcript::Transcript;
 
@@ -79,8 +81,8 @@ pub struct Survey {
     by_content: HashMap<(usize, u64), u32>,
     reads: HashMap<Box<str>, Vec<u32>>,
     deeds: HashMap<Box<str>, Deed>,
-    /// Outputs that were superseded since planning last looked.
-    newly_superseded: Vec<u32>,
+    /// Outputs that were superseded and that no pass has dealt with yet.
+    superseded: BTreeSet<u32>,
 }
 
 impl Survey {
@@ -97,7 +99,7 @@ impl Survey {
             by_content: HashMap::new(),
             reads: HashMap::new(),
             deeds: HashMap::new(),
-            newly_superseded: Vec::new(),
+            superseded: BTreeSet::new(),
         }
     }
 
@@ -131,21 +133,15 @@ impl Survey {
         &self.media
     }
 
-    /// Outputs that were superseded since this was last asked.
-    pub fn take_superseded(&mut self) -> Vec<usize> {
-        let mut taken: Vec<_> = std::mem::take(&mut self.newly_superseded)
-            .into_iter()
-            .map(|index| index as usize)
-            .collect();
-        taken.sort_unstable();
-        taken.dedup();
-        taken
+    /// Outputs that were superseded and that no pass has dealt with yet, in order.
+    pub fn superseded(&self) -> impl Iterator<Item = usize> {
+        self.superseded.iter().map(|index| *index as usize)
     }
 
-    /// Gives back what a pass did not use.
-    pub fn return_superseded(&mut self, outputs: impl IntoIterator<Item = usize>) {
-        self.newly_superseded
-            .extend(outputs.into_iter().filter_map(|index| u32::try_from(index).ok()));
+    /// A pass has dealt with these.
+    pub fn settle_superseded(&mut self, is_settled: impl Fn(&Output) -> bool) {
+        let outputs = &self.outputs;
+        self.superseded.retain(|index| !is_settled(&outputs[*index as usize]));
     }
 
     fn learn_output(&mut self, messages: &[Message], call_spot: Spot, result_spot: Spot) {
@@ -165,7 +161,7 @@ impl Survey {
             superseded: None,
         });
         self.learn_duplicate(messages, index, result);
-        self.learn_path(call, call_spot, deed, index);
+        self.learn_path(call, call_spot, deed, index, has_failed(result));
     }
 
     fn deed(&mut self, call: &ToolCall) -> Deed {
@@ -199,18 +195,27 @@ impl Survey {
         }
     }
 
-    fn learn_path(&mut self, call: &ToolCall, spot: Spot, deed: Deed, index: u32) {
+    fn learn_path(&mut self, call: &ToolCall, spot: Spot, deed: Deed, index: u32, failed: bool) {
+        // What failed has neither changed nor shown the file.
+        if failed {
+            return;
+        }
         match deed {
             Deed::Read => {
                 let Some(path) = tools::path_of(call) else { return };
-                let earlier = self.reads.entry(path).or_default();
+                let earlier = self.reads.entry(path.clone()).or_default();
                 if tools::is_partial(call) {
                     earlier.push(index);
                     return;
                 }
                 let earlier = std::mem::replace(earlier, vec![index]);
                 for older in earlier {
-                    self.supersede(older, Superseded::ReadAgain(spot));
+                    // Some agents answer a second read with a word that nothing has changed.
+                    if self.outputs[index as usize].tokens * 2 >= self.outputs[older as usize].tokens {
+                        self.supersede(older, Superseded::ReadAgain(spot));
+                    } else {
+                        self.reads.entry(path.clone()).or_default().push(older);
+                    }
                 }
             }
             Deed::Write | Deed::Edit => {
@@ -229,7 +234,7 @@ impl Survey {
         // The first reason stands: a duplicate is named before what made it stale.
         if output.superseded.is_none() && !output.is_protected && !output.is_settled {
             output.superseded = Some(why);
-            self.newly_superseded.push(index);
+            self.superseded.insert(index);
         }
     }
 
@@ -254,6 +259,20 @@ impl Survey {
 
 fn part(messages: &[Message], spot: Spot) -> &Part {
     &messages[spot.message as usize].parts[spot.part as usize]
+}
+
+/// Whether a result says that its call came to nothing: by its mark, or by how it begins.
+fn has_failed(result: &ToolResult) -> bool {
+    const OPENINGS: [&str; 5] = ["error", "failed", "fatal", "<tool_use_error>", "file not found"];
+    let says_so = match result.content.first() {
+        Some(Content::Text(text)) => {
+            let opening: String = text.trim_start().chars().take(40).collect();
+            let opening = opening.to_ascii_lowercase();
+            OPENINGS.iter().any(|word| opening.starts_with(word))
+        }
+        Some(Content::Media(_) | Content::Opaque(_)) | None => false,
+    };
+    result.outcome == ToolOutcome::Failure || (says_so && result.outcome == ToolOutcome::Unstated)
 }
 
 /// A key that equal outputs share; `None` for those too short to matter, or with media in them.

@@ -26,7 +26,9 @@ use crate::transcript::MediaSource;
 use crate::transcript::Message;
 use crate::transcript::Part;
 use crate::transcript::Role;
+use crate::transcript::Seal;
 use crate::transcript::Spot;
+use crate::transcript::Thinking;
 use crate::transcript::ToolCall;
 use crate::transcript::ToolOutcome;
 use crate::transcript::ToolResult;
@@ -157,17 +159,19 @@ fn change<'a>(
 ) -> Option<Prepared<'a>> {
     match (planned.action, part) {
         (Action::Duplicate(_) | Action::Stale(_) | Action::OldOutput, Part::Result(result)) => {
-            let text = result_text(result);
-            if is_placeholder(&text) || text.is_empty() {
+            let shown = result_text(result, media_name);
+            if is_placeholder(&shown) || shown.is_empty() {
                 return None;
             }
-            let words = result_words(transcript, planned, result, call, &text);
+            let words = result_words(transcript, planned, result, call, &shown);
+            // What is kept has the media themselves, so that the reference gives back all of it.
+            let text = result_text(result, media_text);
             let line =
                 move |reference: &str| Change::Result(placeholder(&format!("{words} — recall {reference}")).into());
             Some((Box::new(line), text))
         }
         (Action::OldArguments, Part::Call(call)) => {
-            arguments::shorten(&call.input, "m000000000000")?;
+            arguments::shorten(&call.input, &reference(""))?;
             let shorten = |reference: &str| match arguments::shorten(&call.input, reference) {
                 Some(input) => Change::Arguments(input),
                 None => Change::Arguments(call.input.clone()),
@@ -183,7 +187,7 @@ fn change<'a>(
         (Action::OldReasoning, Part::Thinking(thinking)) => {
             // A message of nothing but reasoning cannot be sent empty.
             let has_more = message.parts.iter().any(|part| !matches!(part, Part::Thinking(_)));
-            has_more.then(|| -> Prepared<'a> { (Box::new(|_: &str| Change::Drop), thinking.text.to_string()) })
+            has_more.then(|| -> Prepared<'a> { (Box::new(|_: &str| Change::Drop), thinking_text(thinking)) })
         }
         _ => None,
     }
@@ -201,7 +205,7 @@ fn result_words(
     let asked = call.map(|call| asked(call, ASKED)).unwrap_or_default();
     let mut words = format!("{name} {asked}").trim_end().to_owned();
     let why = match planned.action {
-        Action::Duplicate(newer) => format!("the same output stands again later{}", told_by(transcript, newer)),
+        Action::Duplicate(newer) => format!("the same output came again later{}", told_by(transcript, newer)),
         Action::Stale(Superseded::Changed(by)) => {
             format!("stale, the file was changed later{}", told_by(transcript, by))
         }
@@ -307,18 +311,26 @@ fn preview(text: &str, call: Option<&ToolCall>) -> String {
     }
 }
 
-/// The text of a result; media in it are named.
-pub(super) fn result_text(result: &ToolResult) -> String {
+/// The text of a result, with media in it named or given in full.
+fn result_text(result: &ToolResult, say: fn(&Media) -> String) -> String {
     let pieces: Vec<_> = result
         .content
         .iter()
         .map(|content| match content {
             Content::Text(text) => text.to_string(),
-            Content::Media(media) => format!("[{}]", media_name(media)),
+            Content::Media(media) => format!("[{}]", say(media)),
             Content::Opaque(opaque) => opaque.json.to_string(),
         })
         .collect();
     pieces.join("\n")
+}
+
+/// All there is of a thought: what can be read, and its seal.
+fn thinking_text(thinking: &Thinking) -> String {
+    match &thinking.seal {
+        Seal::Unsealed => thinking.text.to_string(),
+        Seal::Signed(seal) | Seal::Encrypted(seal) => format!("{}\n{seal}", thinking.text),
+    }
 }
 
 fn media_name(media: &Media) -> String {

@@ -65,6 +65,7 @@ fn plain_calls_and_observations_pair_in_order() {
         Rule::UnknownRole,
         Rule::NotARecord,
         Rule::NotARecord,
+        Rule::DisplacedResult,
         Rule::MissingCallId,
         Rule::OrphanResult,
     ];
@@ -77,7 +78,7 @@ fn plain_calls_and_observations_pair_in_order() {
         .collect();
     assert_eq!(
         results.iter().map(|result| result.id.as_str()).collect::<Vec<_>>(),
-        ["own", "call_0"]
+        ["call_0", "own"]
     );
 }
 

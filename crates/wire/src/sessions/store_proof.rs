@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use mainstay_engine::transcript::Author;
 use mainstay_engine::transcript::Content;
+use mainstay_engine::transcript::Input;
 use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Part;
 use mainstay_engine::transcript::Place;
@@ -81,7 +82,26 @@ pub fn assert_round_trip(document: &Document) {
     let chat = format::by_name("openai-chat").unwrap();
     let source = memory("written", &written);
     let again = format::read(&source, Some(chat), &Request::default()).unwrap();
-    assert_eq!(outline(document), outline(&again));
+    let sent: Vec<_> = document
+        .transcript
+        .messages()
+        .iter()
+        .map(|message| line(&as_sent(message)))
+        .collect();
+    assert_eq!(sent, outline(&again));
+}
+
+/// Chat wants arguments to be JSON, so free text goes out inside of an object.
+fn as_sent(message: &Message) -> Message {
+    let mut sent = message.clone();
+    for part in &mut sent.parts {
+        if let Part::Call(call) = part
+            && let Input::Text(text) = &call.input
+        {
+            call.input = Input::Json(format!("{{\"input\":{}}}", crate::json::quote(text)).into());
+        }
+    }
+    sent
 }
 
 /// Every message as one line: role, then each part that a provider form keeps.
