@@ -18,7 +18,7 @@ pub struct Arguments {
     #[arg(long, value_name = "KEY")]
     conversation: Option<String>,
 
-    /// How many to list.
+    /// How many to list; 0 for all.
     #[arg(long, value_name = "COUNT", default_value_t = 30)]
     most: usize,
 
@@ -33,8 +33,13 @@ pub struct Arguments {
 
 /// Lists them.
 pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
-    let store = Store::open_existing(&environment::store_path(arguments.store.as_ref()))?;
-    let rows = store.checkpoints(arguments.conversation.as_deref(), arguments.most)?;
+    let store = Store::open_existing(&environment::store_path(arguments.store.as_ref())?)?;
+    let most = if arguments.most == 0 {
+        usize::MAX / 8
+    } else {
+        arguments.most
+    };
+    let rows = store.checkpoints(arguments.conversation.as_deref(), most)?;
     if arguments.json {
         return screen.json(&rows);
     }

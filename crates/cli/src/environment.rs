@@ -26,20 +26,24 @@ pub fn homes() -> Homes {
 }
 
 /// Where the store is: as given, as `MAINSTAY_STORE` says, or in the user's data directory.
-pub fn store_path(given: Option<&PathBuf>) -> PathBuf {
+pub fn store_path(given: Option<&PathBuf>) -> anyhow::Result<PathBuf> {
     if let Some(path) = given {
-        return path.clone();
+        return Ok(path.clone());
     }
     if let Some(path) = std::env::var_os("MAINSTAY_STORE").filter(|value| !value.is_empty()) {
-        return PathBuf::from(path);
+        return Ok(PathBuf::from(path));
     }
     let homes = homes();
+    let has_data = cfg!(not(target_os = "macos")) && homes.variables.contains_key("XDG_DATA_HOME");
+    if homes.home.as_os_str().is_empty() && !has_data {
+        anyhow::bail!("there is no home directory to keep the store in; say where with --store or MAINSTAY_STORE");
+    }
     let data = if cfg!(target_os = "macos") {
         homes.home.join("Library/Application Support")
     } else {
         homes.data()
     };
-    data.join("mainstay/store.db")
+    Ok(data.join("mainstay/store.db"))
 }
 
 /// The time now.

@@ -24,7 +24,7 @@ pub struct What {
     #[arg(long, value_name = "CHECKPOINT")]
     checkpoint: Option<String>,
 
-    /// Everything from before this moment (2026-08-01 or 2026-08-01T10:00:00Z).
+    /// Everything from before this moment (2026-08-01 or 2026-08-01T10:00:00Z); needs --yes.
     #[arg(long, value_name = "TIME")]
     before: Option<String>,
 
@@ -39,7 +39,7 @@ pub struct Arguments {
     #[command(flatten)]
     what: What,
 
-    /// Do not ask back.
+    /// Yes, erase all of that: needed with --before and --everything.
     #[arg(long)]
     yes: bool,
 
@@ -54,7 +54,7 @@ pub struct Arguments {
 
 /// Erases.
 pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
-    let mut store = Store::open_existing(&environment::store_path(arguments.store.as_ref()))?;
+    let mut store = Store::open_existing(&environment::store_path(arguments.store.as_ref())?)?;
     let what = &arguments.what;
     let checkpoint = what
         .checkpoint
@@ -64,13 +64,15 @@ pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
     let erase = match (&what.conversation, &checkpoint, &what.before) {
         (Some(key), _, _) => Erase::Conversation(key),
         (None, Some(id), _) => Erase::Checkpoint(id),
+        (None, None, _) if !arguments.yes => {
+            bail!("this erases originals and checkpoints of many conversations; add --yes if that is meant")
+        }
         (None, None, Some(time)) => {
             let day = format!("{time}T00:00:00Z");
             let parsed = mainstay_wire::time::parse(time).or_else(|| mainstay_wire::time::parse(&day));
             Erase::Before(parsed.with_context(|| format!("{time:?} is not a time; try 2026-08-01"))?)
         }
-        (None, None, None) if arguments.yes => Erase::Everything,
-        (None, None, None) => bail!("this erases every original and every checkpoint; add --yes if that is meant"),
+        (None, None, None) => Erase::Everything,
     };
     let erased = store.erase(erase)?;
     if arguments.json {

@@ -117,7 +117,15 @@ impl Input {
             },
             session: self.id.clone(),
         };
-        Ok(format::read(source, from, &request)?)
+        let document = format::read(source, from, &request)?;
+        if document.transcript.messages().is_empty() && document.original_chunks().is_empty() {
+            let title = document.format.title;
+            anyhow::bail!(
+                "{}: there is no message in it that can be read as {title}",
+                source.name()
+            );
+        }
+        Ok(document)
     }
 
     fn source(&self) -> anyhow::Result<Source> {

@@ -47,7 +47,7 @@ struct Row {
 
 /// Lists what was dropped.
 pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
-    let store = Store::open_existing(&environment::store_path(arguments.store.as_ref()))?;
+    let store = Store::open_existing(&environment::store_path(arguments.store.as_ref())?)?;
     let id = store.find_checkpoint(&arguments.checkpoint)?;
     let mut rows: Vec<Row> = store.dropped(&id)?.iter().map(row).collect();
     // Stable: what weighs the same stays in the order of the conversation.

@@ -29,7 +29,7 @@ pub struct Arguments {
     #[arg(long, value_name = "CHECKPOINT")]
     checkpoint: Option<String>,
 
-    /// How many to show.
+    /// How many to show; 0 for all.
     #[arg(long, value_name = "COUNT", default_value_t = 10)]
     most: usize,
 
@@ -52,8 +52,9 @@ struct Whole {
 
 /// Shows one text whole, or what matches the words.
 pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
-    let store = Store::open_existing(&environment::store_path(arguments.store.as_ref()))?;
-    if let [reference] = arguments.words.as_slice()
+    let store = Store::open_existing(&environment::store_path(arguments.store.as_ref())?)?;
+    let reference = as_reference(&arguments.words);
+    if let Some(reference) = &reference
         && let Some(fetched) = store.fetch(reference)?
     {
         if arguments.json {
@@ -82,7 +83,15 @@ pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
         (None, Some(key)) => Scope::Conversation(key),
         (None, None) => Scope::Everything,
     };
-    let hits = store.find(&arguments.words.join(" "), scope, arguments.most)?;
+    let most = if arguments.most == 0 {
+        usize::MAX / 8
+    } else {
+        arguments.most
+    };
+    let hits = store.find(&arguments.words.join(" "), scope, most)?;
+    if let (Some(reference), true) = (&reference, hits.is_empty()) {
+        anyhow::bail!("nothing is kept under the reference {reference}");
+    }
     if arguments.json {
         return screen.json(&hits);
     }
@@ -111,4 +120,15 @@ pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
         }
     }
     screen.faint("\nmainstay recall REFERENCE shows one of them whole.")
+}
+
+/// The words as one reference, however it was copied: `⟦… recall m0123…⟧` is one too.
+fn as_reference(words: &[String]) -> Option<String> {
+    let last = words
+        .last()?
+        .trim_matches(|c: char| !c.is_ascii_alphanumeric())
+        .to_ascii_lowercase();
+    let digits = last.strip_prefix(['m', 't'])?;
+    let is_one = digits.len() >= 10 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    (is_one && (words.len() == 1 || words.iter().any(|word| word == "recall"))).then_some(last)
 }

@@ -30,7 +30,7 @@ pub struct Arguments {
 
 /// Restores.
 pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
-    let store = Store::open_existing(&environment::store_path(arguments.store.as_ref()))?;
+    let store = Store::open_existing(&environment::store_path(arguments.store.as_ref())?)?;
     let id = store.find_checkpoint(&arguments.checkpoint)?;
     let bytes = if arguments.result {
         store.result(&id)?

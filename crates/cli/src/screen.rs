@@ -99,6 +99,12 @@ impl Screen {
         Ok(self.out.write_all(bytes)?)
     }
 
+    /// Says something that is not a failure but should be known, on standard error.
+    pub fn warn(&mut self, text: &str) {
+        // A terminal that is gone cannot be told about it.
+        let _ = writeln!(self.err, "{ERROR}warning{ERROR:#}: {}", plain(text));
+    }
+
     /// Says what went wrong, on standard error.
     pub fn error(&mut self, error: &anyhow::Error) {
         let causes: Vec<_> = error.chain().map(|cause| plain(&cause.to_string())).collect();

@@ -35,7 +35,7 @@ struct Report {
 
 /// Shows the figures.
 pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
-    let store = Store::open_existing(&environment::store_path(arguments.store.as_ref()))?;
+    let store = Store::open_existing(&environment::store_path(arguments.store.as_ref())?)?;
     let all = store.stats(arguments.conversation.as_deref())?;
     if arguments.json {
         let keys = match &arguments.conversation {

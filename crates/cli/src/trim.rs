@@ -75,7 +75,14 @@ pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
         return unchanged(arguments, &original, &text, screen);
     };
     let tokens_before = count(&text);
-    let (small, reference) = keep(arguments, &original, tokens_before, shrunk)?;
+    let (small, reference) = match keep(arguments, &original, tokens_before, shrunk) {
+        Ok(kept) => kept,
+        // In a pipe the output must not be lost because the original could not be kept: it goes on as it came.
+        Err(error) => {
+            screen.warn(&format!("not trimmed, for the original could not be kept: {error:#}"));
+            return unchanged(arguments, &original, &text, screen);
+        }
+    };
     let report = Report {
         kind: small.kind.name(),
         trimmed: true,
@@ -132,7 +139,7 @@ fn keep(
     if arguments.forget {
         return Ok((small, None));
     }
-    let mut store = Store::open(&environment::store_path(arguments.store.as_ref()))?;
+    let mut store = Store::open(&environment::store_path(arguments.store.as_ref())?)?;
     let reference = store.keep_trimmed(&NewTrimmed {
         conversation: None,
         tool: &arguments.tool,

@@ -244,6 +244,51 @@ fn trim_shrinks_one_output_and_keeps_the_original() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn an_output_keeps_what_it_is() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = Home::new();
+    let folder = home.folder.path();
+    let (real, link) = (folder.join("real.json"), folder.join("link.json"));
+    std::fs::write(&real, "old").unwrap();
+    std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o600)).unwrap();
+    std::os::unix::fs::symlink(&real, &link).unwrap();
+    let compact = |output: &Path| {
+        home.run(&[
+            "compact",
+            &example(),
+            "--target",
+            "65000",
+            "-o",
+            output.to_str().unwrap(),
+        ])
+    };
+    assert!(compact(&link).status.success());
+    assert!(
+        std::fs::symlink_metadata(&link).unwrap().is_symlink(),
+        "a link stays a link"
+    );
+    assert!(std::fs::read(&real).unwrap().starts_with(b"{"));
+    assert_eq!(std::fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o600);
+    let session = folder.join("session.jsonl");
+    std::fs::copy(example(), &session).unwrap();
+    let refused = home.run(&[
+        "compact",
+        session.to_str().unwrap(),
+        "--target",
+        "65000",
+        "-o",
+        session.to_str().unwrap(),
+    ]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert_eq!(
+        std::fs::read(&session).unwrap(),
+        std::fs::read(example()).unwrap(),
+        "the log is untouched"
+    );
+}
+
 #[test]
 fn without_force_it_says_why_nothing_needs_doing() {
     let home = Home::new();

@@ -98,6 +98,7 @@ pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
     }
     let loaded = arguments.input.load()?;
     let document = &loaded.document;
+    refuse_to_overwrite_a_log(arguments, document)?;
     let policy = policy(arguments);
     let budget = arguments.counting.budget(document)?;
     let family = arguments.counting.family(document);
@@ -135,11 +136,27 @@ pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
             write(arguments.output.as_deref(), result.as_bytes(), screen)?;
         }
     }
-    if arguments.json && !to_standard_output {
+    if arguments.json {
         screen.json(&report)
     } else {
         print::outcome(&report, arguments.output.as_deref(), screen)
     }
+}
+
+/// An agent's log must not become a request body behind its back.
+fn refuse_to_overwrite_a_log(arguments: &Arguments, document: &Document) -> anyhow::Result<()> {
+    let Some(output) = arguments.output.as_deref().filter(|output| *output != "-") else {
+        return Ok(());
+    };
+    let is_list = !document.original_chunks().is_empty();
+    let same = matches!(
+        (std::fs::canonicalize(output), std::fs::canonicalize(&arguments.input.session)),
+        (Ok(output), Ok(input)) if output == input
+    );
+    if same && !is_list {
+        anyhow::bail!("{output} is the session itself, and the result has another form; write it elsewhere");
+    }
+    Ok(())
 }
 
 fn policy(arguments: &Arguments) -> Policy {
@@ -190,7 +207,7 @@ fn keep(
     let plan = serde_json::to_string(&report::PlanReport::new(document, &outcome.plan))?;
     let conversation = conversation_key(document, original.first().copied().unwrap_or_default());
     let model = arguments.counting.model_of(document);
-    let mut store = Store::open(&environment::store_path(arguments.store.as_ref()))?;
+    let mut store = Store::open(&environment::store_path(arguments.store.as_ref())?)?;
     let turns = document
         .transcript
         .messages()

@@ -15,9 +15,12 @@ pub fn outcome(report: &Report, output: Option<&str>, screen: &mut Screen) -> an
     if !report.compacted {
         screen.line(&format!("Nothing was changed: {}.", report.reason))?;
         if report.mode == "full" {
-            screen.faint("--engine prune takes what pruning gives; --force and --target ask for more.")?;
-        } else if report.mode == "nothing" {
+            screen.faint("This version cannot replace the middle yet. --engine prune takes what pruning gives; a higher --target may be met.")?;
+        } else if report.reason.contains("is below the threshold") || report.reason.contains("is not above the target")
+        {
             screen.faint("--force compacts all the same; --window or --target say what it must fit.")?;
+        } else if report.reason.contains("head or tail") {
+            screen.faint("A lower --tail leaves more to compact.")?;
         }
         return Ok(());
     }
@@ -85,6 +88,9 @@ pub fn plan(document: &Document, plan: &Plan, as_json: bool, screen: &mut Screen
     screen.heading("Why")?;
     for reason in &report.reasons {
         screen.line(&format!("  {reason}"))?;
+    }
+    if report.mode == "full" {
+        screen.line("  this version cannot do that yet: nothing would be changed, except with --engine prune")?;
     }
     if report.actions.is_empty() {
         return Ok(());
