@@ -18,7 +18,9 @@ use mainstay_engine::decide::ReasoningRule;
 use mainstay_engine::decide::Situation;
 use mainstay_engine::decide::marker::reference;
 use mainstay_engine::transcript::ToolOutcome;
+use mainstay_engine::verify::Form;
 use mainstay_engine::verify::NoSecrets;
+use mainstay_engine::verify::check_structure;
 use mainstay_store::CheckpointId;
 use mainstay_store::Metrics;
 use mainstay_store::NewCheckpoint;
@@ -122,7 +124,8 @@ pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
         let plan = compactor.plan(&document.transcript, &budget, &policy, situation);
         return print::plan(document, &plan, arguments.json, screen);
     }
-    let outcome = compactor.pass(&document.transcript, &budget, &policy, situation, &NoSecrets);
+    let mut outcome = compactor.pass(&document.transcript, &budget, &policy, situation, &NoSecrets);
+    refuse_broken(document, &compactor, &mut outcome);
     let mut report = Report::new(document, &outcome, &budget);
     match outcome.verdict {
         Verdict::Unchanged(_) => {
@@ -140,6 +143,29 @@ pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
         screen.json(&report)
     } else {
         print::outcome(&report, arguments.output.as_deref(), screen)
+    }
+}
+
+/// A last look at the whole: what the provider would refuse, and did not before, is not given out.
+fn refuse_broken(document: &Document, compactor: &Compactor, outcome: &mut Outcome) {
+    if outcome.verdict != Verdict::Compacted {
+        return;
+    }
+    let form = match document.form() {
+        WireForm::Chat => Form::Chat,
+        WireForm::Responses => Form::Responses,
+        WireForm::Anthropic => Form::Anthropic,
+    };
+    let known = check_structure(document.transcript.messages(), form);
+    let mut found = check_structure(&compactor.messages(&document.transcript), form);
+    found.retain(|flaw| !known.contains(flaw));
+    if let Some(flaw) = found.first() {
+        outcome.verdict = Verdict::Unchanged(format!(
+            "the result was refused ({}): {}",
+            flaw.kind.code(),
+            flaw.detail
+        ));
+        outcome.flaws.append(&mut found);
     }
 }
 
