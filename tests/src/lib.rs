@@ -9,3 +9,5 @@ pub mod suite;
 pub mod conversation;
 
 pub mod provider;
+
+pub mod trial;
