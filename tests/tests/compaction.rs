@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
-
 use mainstay_engine::account::Family;
 use mainstay_engine::account::Tally;
 use mainstay_engine::account::measure;
