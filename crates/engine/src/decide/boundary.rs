@@ -166,7 +166,8 @@ mod tests {
         }
         // The budget would cut between the call at 5 and its result at 6.
         assert_eq!(bounds(messages.clone(), 240, 1).tail_start, 5);
-        assert_eq!(bounds(messages.clone(), 10, 0).tail_start, 9);
+        // Nothing would fit, but the newest step stays.
+        assert_eq!(bounds(messages.clone(), 10, 0).tail_start, 7);
         assert_eq!(bounds(messages, 10, 3).tail_start, 5);
     }
 
