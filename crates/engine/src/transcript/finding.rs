@@ -78,7 +78,6 @@ rules! {
     DuplicateResult, "duplicate-result", Repaired, "A call was answered twice; the later answer is kept as text.";
     UnansweredCall, "unanswered-call", Repaired, "A call was never answered; a stub stands in for its result.";
     DisplacedResult, "displaced-result", Repaired, "A tool result did not follow its call; it was moved there.";
-    TooDeep, "too-deep", Repaired, "JSON nested too deeply to interpret; it is carried as it is.";
 }
 
 /// One departure from the ideal, with its place.
