@@ -303,6 +303,12 @@ fn without_force_it_says_why_nothing_needs_doing() {
         !home.folder.path().join(".local/share/mainstay/store.db").exists(),
         "nothing to keep, no store"
     );
+    let forced = home.run(&["compact", &example(), "--tail", "9999999", "--force"]);
+    let advice = String::from_utf8(forced.stdout).unwrap();
+    assert!(
+        !advice.contains("--force compacts all the same"),
+        "advice that was taken already: {advice}"
+    );
     let plan = home.json(&["compact", &example(), "--target", "65000", "--plan", "--json"]);
     assert_eq!(plan["mode"], "prune-only");
     assert!(plan["actions"].as_array().unwrap().len() > 10);

@@ -16,6 +16,8 @@ pub fn outcome(report: &Report, output: Option<&str>, screen: &mut Screen) -> an
         screen.line(&format!("Nothing was changed: {}.", report.reason))?;
         if report.mode == "full" {
             screen.faint("This version cannot replace the middle yet. --engine prune takes what pruning gives; a higher --target may be met.")?;
+        } else if report.reason.contains("a compaction was asked for") {
+            screen.faint("What could be pruned is recent or small; --target reaches into recent outputs, a lower --tail leaves more.")?;
         } else if report.reason.contains("is below the threshold") || report.reason.contains("is not above the target")
         {
             screen.faint("--force compacts all the same; --window or --target say what it must fit.")?;
