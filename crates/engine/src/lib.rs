@@ -24,6 +24,8 @@ pub mod account;
 
 pub mod decide;
 
+pub mod ledger;
+
 pub mod transform;
 
 pub mod verify;

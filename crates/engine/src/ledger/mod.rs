@@ -1,0 +1,52 @@
+//! The ledger: what an agent has to know of its history, folded message by message.
+//!
+//! A [`Ledger`] is a state. It takes one message at a time and never looks back, so that a thousand messages folded
+//! at once, one by one, or across restarts give the same bytes. Every entry knows its message and its author, and the
+//! author decides what an entry may become: only the person's own words make their decisions, constraints and
+//! obligations; what a tool says is a reading of that tool. Messages come in redacted.
+
+pub mod deeds;
+pub mod entry;
+pub mod facts;
+pub mod statements;
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::ledger::deeds::Deeds;
+use crate::ledger::entry::Entry;
+use crate::ledger::facts::Facts;
+use crate::ledger::statements::Statements;
+use crate::transcript::Message;
+
+/// What is known of a conversation.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ledger {
+    folded: u32,
+    facts: Facts,
+    statements: Statements,
+    deeds: Deeds,
+}
+
+impl Ledger {
+    /// Takes in the next message.
+    pub fn fold(&mut self, message: &Message) {
+        let index = self.folded;
+        self.folded += 1;
+        self.statements.fold(index, message, &mut self.facts);
+        self.deeds.fold(index, message, &mut self.facts);
+    }
+
+    /// How many messages were taken in.
+    pub fn folded(&self) -> u32 {
+        self.folded
+    }
+
+    /// Every entry: statements, facts, then what was done.
+    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.statements
+            .entries()
+            .chain(self.facts.entries())
+            .chain(self.deeds.entries())
+    }
+}
