@@ -13,6 +13,7 @@ use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::Policy;
 use mainstay_engine::decide::ReasoningRule;
 use mainstay_engine::decide::Situation;
+use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::Draft;
 use mainstay_engine::verify::NoSecrets;
 use mainstay_wire::document::Document;
@@ -89,6 +90,7 @@ fn compact(document: &Document) {
         forced: true,
         reasoning: ReasoningRule::MayDrop,
         margin: 0,
+        block_role: Role::User,
     };
     let outcome = compactor.pass(&document.transcript, &budget, &policy, situation, &NoSecrets);
     assert!(outcome.counted_after <= outcome.counted_before);

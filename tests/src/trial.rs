@@ -7,6 +7,7 @@ use mainstay_engine::compaction::Outcome;
 use mainstay_engine::decide::Policy;
 use mainstay_engine::decide::ReasoningRule;
 use mainstay_engine::decide::Situation;
+use mainstay_engine::transcript::Role;
 use mainstay_engine::verify::NoSecrets;
 use mainstay_wire::document::Document;
 use mainstay_wire::format;
@@ -39,6 +40,7 @@ pub fn situation(form: Form, prompt: u64, forced: bool) -> Situation {
         scale: 1.0,
         forced,
         margin: 0,
+        block_role: Role::User,
         reasoning: match form {
             Form::Responses => ReasoningRule::MustKeep,
             Form::Chat | Form::Anthropic => ReasoningRule::MayDrop,

@@ -15,6 +15,7 @@ use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::Policy;
 use mainstay_engine::decide::ReasoningRule;
 use mainstay_engine::decide::Situation;
+use mainstay_engine::transcript::Role;
 use mainstay_engine::verify::NoSecrets;
 use mainstay_wire::document::Document;
 use mainstay_wire::format;
@@ -229,6 +230,7 @@ fn compact(document: &Document) {
         forced: true,
         reasoning: ReasoningRule::MayDrop,
         margin: 0,
+        block_role: Role::User,
     };
     let outcome = compactor.pass(&document.transcript, &budget, &policy, situation, &NoSecrets);
     assert!(outcome.counted_after <= outcome.counted_before);

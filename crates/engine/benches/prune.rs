@@ -107,6 +107,7 @@ fn pass(compactor: &mut Compactor, transcript: &Transcript) -> Outcome {
         forced: true,
         reasoning: ReasoningRule::MayDrop,
         margin: 0,
+        block_role: Role::User,
     };
     compactor.pass(transcript, &budget, &policy, situation, &NoSecrets)
 }

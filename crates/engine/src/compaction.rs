@@ -9,6 +9,9 @@ use std::collections::BTreeMap;
 use crate::account::Budget;
 use crate::account::Family;
 use crate::account::Tally;
+use crate::account::TextKind;
+use crate::account::TokenCounter;
+use crate::account::measure;
 use crate::decide::Action;
 use crate::decide::Engine;
 use crate::decide::Mode;
@@ -16,16 +19,26 @@ use crate::decide::Plan;
 use crate::decide::Planned;
 use crate::decide::Policy;
 use crate::decide::Progress;
+use crate::decide::Replacement;
 use crate::decide::Situation;
+use crate::decide::Span;
 use crate::decide::Survey;
 use crate::decide::plan;
+use crate::decide::plan_replacement;
+use crate::ledger::scribe::Cleaner;
+use crate::ledger::scribe::NothingToHide;
+use crate::ledger::scribe::Scribe;
+use crate::transcript::Author;
 use crate::transcript::Message;
+use crate::transcript::Part;
+use crate::transcript::Role;
 use crate::transcript::Spot;
 use crate::transcript::Transcript;
 use crate::transform::Change;
 use crate::transform::Dropped;
 use crate::transform::changed_message;
 use crate::transform::prune;
+use crate::transform::replaced;
 use crate::verify::Flaw;
 use crate::verify::FlawKind;
 use crate::verify::LeakCheck;
@@ -58,6 +71,8 @@ pub struct Outcome {
     pub plan: Plan,
     /// What was changed, beside what earlier passes had changed.
     pub changes: BTreeMap<Spot, Change>,
+    /// The block that now stands for what was replaced, and what stays beside it.
+    pub block: Option<Block>,
     /// What was taken out.
     pub dropped: Vec<Dropped>,
     /// What verify found.
@@ -72,9 +87,22 @@ pub struct Outcome {
     pub earliest_changed: Option<usize>,
 }
 
+/// A message that stands for others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// The message.
+    pub message: Message,
+    /// What stays beside it.
+    pub span: Span,
+}
+
 /// Compacts one conversation, again and again as it grows.
 #[derive(Clone, Debug)]
 pub struct Compactor {
+    scribe: Option<Scribe>,
+    block: Option<Block>,
+    /// What changes save, by message.
+    saved_in: BTreeMap<u32, u64>,
     tally: Tally,
     survey: Survey,
     progress: Progress,
@@ -91,13 +119,35 @@ impl Compactor {
             progress: Progress::default(),
             changes: BTreeMap::new(),
             saved: 0,
+            scribe: None,
+            block: None,
+            saved_in: BTreeMap::new(),
         }
+    }
+
+    /// The same with a ledger behind it: full passes become possible, and what must be hidden is.
+    pub fn with_scribe(mut self, scribe: Scribe) -> Self {
+        self.scribe = Some(scribe);
+        self
     }
 
     /// Learns what is new in the conversation. Earlier messages must be the same as before.
     pub fn observe(&mut self, transcript: &Transcript) {
         self.tally.extend(transcript.messages());
         self.survey.observe(transcript);
+        if let Some(scribe) = &mut self.scribe {
+            scribe.observe(transcript.messages());
+        }
+    }
+
+    /// The ledger's writer.
+    pub fn scribe(&self) -> Option<&Scribe> {
+        self.scribe.as_ref()
+    }
+
+    /// The block of the newest full pass.
+    pub fn block(&self) -> Option<&Block> {
+        self.block.as_ref()
     }
 
     /// The counts of the original messages.
@@ -117,7 +167,7 @@ impl Compactor {
 
     /// Plans a pass without making it.
     pub fn plan(&self, transcript: &Transcript, budget: &Budget, policy: &Policy, situation: Situation) -> Plan {
-        plan(
+        let mut plan = plan(
             transcript,
             &self.tally,
             &self.survey,
@@ -125,7 +175,19 @@ impl Compactor {
             budget,
             policy,
             situation,
-        )
+        );
+        if plan.mode == Mode::Full && self.scribe.is_some() {
+            plan_replacement(
+                &mut plan,
+                transcript,
+                &self.tally,
+                self.counted(),
+                budget,
+                policy,
+                situation,
+            );
+        }
+        plan
     }
 
     /// Makes a pass: decides, prunes, verifies, and adopts the result unless verify refuses it.
@@ -159,19 +221,12 @@ impl Compactor {
         situation: Situation,
         leaks: &dyn LeakCheck,
     ) -> Outcome {
-        let plan = plan(
-            transcript,
-            &self.tally,
-            &self.survey,
-            &self.progress,
-            budget,
-            policy,
-            situation,
-        );
+        let plan = self.plan(transcript, budget, policy, situation);
         let before = self.counted();
         let mut outcome = Outcome {
             verdict: Verdict::Unchanged(plan.reasons.join("; ")),
             changes: BTreeMap::new(),
+            block: None,
             dropped: Vec::new(),
             flaws: Vec::new(),
             counted_before: before,
@@ -180,10 +235,17 @@ impl Compactor {
             earliest_changed: None,
             plan,
         };
-        if outcome.plan.mode != Mode::PruneOnly {
-            return outcome;
+        match (outcome.plan.mode, outcome.plan.replacement.take()) {
+            (Mode::PruneOnly, _) => {}
+            (Mode::Full, Some(replacement)) => {
+                self.replace(transcript, policy, situation, leaks, &replacement, &mut outcome);
+                outcome.plan.replacement = Some(replacement);
+                return outcome;
+            }
+            (Mode::Full | Mode::Nothing, _) => return outcome,
         }
-        let pruned = prune(transcript, &outcome.plan, self.tally.family());
+        let cleaner: &dyn Cleaner = self.scribe.as_ref().map_or(&NothingToHide, Scribe::cleaner);
+        let pruned = prune(transcript, &outcome.plan, self.tally.family(), cleaner);
         let saved: u64 = pruned
             .dropped
             .iter()
@@ -200,12 +262,7 @@ impl Compactor {
                 .flaws
                 .extend(check_target(outcome.prompt_after, outcome.plan.target));
         }
-        if let Some(flaw) = outcome.flaws.iter().find(|flaw| flaw.weight == Weight::Fatal) {
-            outcome.verdict = Verdict::Unchanged(format!(
-                "the result was refused ({}): {}",
-                flaw.kind.code(),
-                flaw.detail
-            ));
+        if is_refused(&mut outcome) {
             return outcome;
         }
         outcome.verdict = Verdict::Compacted;
@@ -213,10 +270,103 @@ impl Compactor {
         outcome.changes = pruned.changes.clone();
         outcome.dropped = pruned.dropped;
         self.saved += saved;
+        for dropped in &outcome.dropped {
+            *self.saved_in.entry(dropped.spot.message).or_default() += dropped.tokens - dropped.tokens_left;
+        }
         self.progress.changed.extend(pruned.changes.keys().copied());
         self.changes.extend(pruned.changes);
         self.advance(&outcome.plan);
         outcome
+    }
+
+    /// Replaces what a span does not keep by a block, unless verify refuses it.
+    fn replace(
+        &mut self,
+        transcript: &Transcript,
+        policy: &Policy,
+        situation: Situation,
+        leaks: &dyn LeakCheck,
+        replacement: &Replacement,
+        outcome: &mut Outcome,
+    ) {
+        let family = self.tally.family();
+        let span = &replacement.span;
+        let Some(block) = self.write_block(transcript, replacement, situation.block_role) else {
+            outcome.verdict = Verdict::Unchanged("the ledger could not be written; nothing was changed".to_owned());
+            return;
+        };
+        let visible = |index: usize| {
+            let tokens = self.tally.messages()[index].total();
+            tokens - self.saved_in.get(&(index as u32)).copied().unwrap_or(0)
+        };
+        let kept: u64 = span.kept.iter().map(|index| visible(*index)).sum();
+        outcome.counted_after = kept + measure(&block, family).total();
+        let saved = outcome.counted_before.saturating_sub(outcome.counted_after);
+        outcome.prompt_after = situation.prompt.saturating_sub((saved as f64 * situation.scale) as u64);
+        outcome.flaws = check_size(outcome.counted_before, outcome.counted_after)
+            .into_iter()
+            .collect();
+        outcome
+            .flaws
+            .extend(check_target(outcome.prompt_after, outcome.plan.target));
+        for part in &block.parts {
+            if let Part::Text(text) = part
+                && let Some(found) = leaks.find(text)
+            {
+                outcome.flaws.push(Flaw::fatal(FlawKind::Leak, None, found));
+            }
+        }
+        if span.is_squeezed {
+            outcome.flaws.push(Flaw::warning(
+                FlawKind::Squeezed,
+                None,
+                format!(
+                    "the newest step or words would fill the target of {}: they are in the ledger",
+                    policy.target.unwrap_or(outcome.plan.target)
+                ),
+            ));
+        }
+        if is_refused(outcome) {
+            return;
+        }
+        outcome.verdict = Verdict::Compacted;
+        outcome.earliest_changed = (0..span.until).find(|index| !span.keeps(*index));
+        let before = self.block.as_ref().map(|block| &block.span);
+        outcome.dropped = replaced(transcript, span, before, family);
+        self.saved = self.tally.total().total() - outcome.counted_after;
+        // What the tail of the pass holds may be pruned later; what was replaced cannot.
+        self.progress.replaced = (0..span.until)
+            .rev()
+            .find(|index| !span.keeps(*index))
+            .map_or(0, |index| index + 1);
+        let block = Block {
+            message: block,
+            span: span.clone(),
+        };
+        outcome.block = Some(block.clone());
+        self.block = Some(block);
+    }
+
+    /// The block's message; `None` when it could not be made, for whatever reason.
+    fn write_block(&self, transcript: &Transcript, replacement: &Replacement, role: Role) -> Option<Message> {
+        let scribe = self.scribe.as_ref()?;
+        let family = self.tally.family();
+        let span = &replacement.span;
+        let messages = transcript.messages();
+        // A conversation without any words of the person is refused by some providers: then the block is in their role.
+        let has_words = span.kept.iter().any(|index| messages[*index].role == Role::User);
+        let role = if has_words { role } else { Role::User };
+        let empty = Message {
+            author: Author::Summary,
+            ..Message::new(role, Vec::new())
+        };
+        let budget = replacement.block_tokens.saturating_sub(measure(&empty, family).total());
+        let count = |text: &str| family.count(text, TextKind::Prose);
+        let text = scribe.block(messages, span, budget, &count)?;
+        Some(Message {
+            parts: vec![Part::Text(text.into())],
+            ..empty
+        })
     }
 
     /// What this pass has decided need not be looked at again.
@@ -250,11 +400,29 @@ impl Compactor {
     pub fn messages(&self, transcript: &Transcript) -> Vec<Message> {
         let changed: std::collections::BTreeSet<u32> = self.changes.keys().map(|spot| spot.message).collect();
         let messages = transcript.messages().iter().enumerate();
-        messages
+        let kept = messages.filter(|(index, _)| self.block.as_ref().is_none_or(|block| block.span.keeps(*index)));
+        let mut messages: Vec<Message> = kept
             .map(|(index, message)| match changed.contains(&(index as u32)) {
                 true => changed_message(index, message, &self.changes),
                 false => message.clone(),
             })
-            .collect()
+            .collect();
+        if let Some(block) = &self.block {
+            messages.insert(block.span.block_at, block.message.clone());
+        }
+        messages
     }
+}
+
+/// Whether a fatal flaw refuses the result; the verdict then says why.
+fn is_refused(outcome: &mut Outcome) -> bool {
+    let Some(flaw) = outcome.flaws.iter().find(|flaw| flaw.weight == Weight::Fatal) else {
+        return false;
+    };
+    outcome.verdict = Verdict::Unchanged(format!(
+        "the result was refused ({}): {}",
+        flaw.kind.code(),
+        flaw.detail
+    ));
+    true
 }

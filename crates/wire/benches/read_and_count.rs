@@ -22,6 +22,7 @@ use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::Policy;
 use mainstay_engine::decide::ReasoningRule;
 use mainstay_engine::decide::Situation;
+use mainstay_engine::transcript::Role;
 use mainstay_engine::verify::NoSecrets;
 use mainstay_wire::document::Document;
 use mainstay_wire::format;
@@ -131,6 +132,7 @@ fn prune(document: &Document) -> Duration {
         forced: true,
         reasoning: ReasoningRule::MayDrop,
         margin: 0,
+        block_role: Role::User,
     };
     let start = Instant::now();
     black_box(compactor.pass(&document.transcript, &budget, &policy, situation, &NoSecrets));

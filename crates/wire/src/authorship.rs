@@ -4,6 +4,7 @@
 //! and the summaries of earlier compactions. Taking them for the person's would give them the person's
 //! trust. The marks below only ever lower trust, so forging one gains nothing.
 
+use mainstay_engine::decide::marker::opens_block;
 use mainstay_engine::transcript::Author;
 use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Part;
@@ -62,6 +63,9 @@ const HOST_OPENINGS: &[&str] = &[
 /// The author of a message, from its role and its words.
 pub fn author_of(role: Role, parts: &[Part]) -> Author {
     let plain = Message::new(role, Vec::new()).author;
+    if matches!(role, Role::System | Role::Developer) && matches!(parts, [Part::Text(text)] if opens_block(text)) {
+        return Author::Summary;
+    }
     if role != Role::User {
         return plain;
     }
@@ -86,7 +90,7 @@ pub fn author_of(role: Role, parts: &[Part]) -> Author {
 pub fn of_text(text: &str) -> Author {
     let start = text.trim_start();
     let opens = |openings: &[&str]| openings.iter().any(|opening| start.starts_with(opening));
-    if opens(SUMMARY_OPENINGS) {
+    if opens(SUMMARY_OPENINGS) || opens_block(text) {
         Author::Summary
     } else if opens(HOST_OPENINGS) {
         Author::Host

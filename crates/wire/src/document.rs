@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
+use mainstay_engine::compaction::Block;
 use mainstay_engine::transcript::Finding;
 use mainstay_engine::transcript::Input;
 use mainstay_engine::transcript::Message;
@@ -163,23 +164,27 @@ impl Document {
 
     /// The same as consecutive pieces, one a message and what stands between them.
     pub fn changed_chunks(&self, changes: &BTreeMap<Spot, Change>) -> Vec<Cow<'_, str>> {
+        self.compacted_chunks(changes, None)
+    }
+
+    /// The same with a block in place of what it stands for.
+    pub fn compacted_chunks(&self, changes: &BTreeMap<Spot, Change>, block: Option<&Block>) -> Vec<Cow<'_, str>> {
         let messages = self.transcript.messages();
-        let mut chunks: Vec<Cow<'_, str>> = vec![self.opening()];
         let custom = custom_calls(messages);
-        let mut last: Option<usize> = None;
-        for (index, message) in messages.iter().enumerate().filter(|(index, _)| self.is_listed(*index)) {
-            let element = self.element(index, message, changes, &custom);
-            if element.is_empty() {
+        let mut row = Row::new(self);
+        let mut position = 0;
+        for (index, message) in messages.iter().enumerate() {
+            if block.is_some_and(|block| !block.span.keeps(index)) {
                 continue;
             }
-            if let Some(before) = last {
-                chunks.push(self.between(before, index));
+            row.push_block(block.filter(|block| block.span.block_at == position));
+            position += 1;
+            if self.is_listed(index) {
+                row.push(Some(index), self.element(index, message, changes, &custom));
             }
-            chunks.push(element);
-            last = Some(index);
         }
-        chunks.push(self.closing(last));
-        chunks
+        row.push_block(block.filter(|block| block.span.block_at >= position));
+        row.finish()
     }
 
     /// Whether a message is an element of the list; a system prompt may stand elsewhere.
@@ -283,6 +288,48 @@ impl Document {
             if is_last { range.end } else { list.end }
         });
         Cow::Borrowed(&self.layout.text[end..])
+    }
+}
+
+/// Elements in a row, with what stands between them.
+struct Row<'a> {
+    document: &'a Document,
+    chunks: Vec<Cow<'a, str>>,
+    /// The message that the last element is; `None` for a block.
+    last: Option<Option<usize>>,
+}
+
+impl<'a> Row<'a> {
+    fn new(document: &'a Document) -> Self {
+        Self {
+            document,
+            chunks: vec![document.opening()],
+            last: None,
+        }
+    }
+
+    fn push(&mut self, index: Option<usize>, element: Cow<'a, str>) {
+        if element.is_empty() {
+            return;
+        }
+        match (self.last, index) {
+            (None, _) => {}
+            (Some(Some(before)), Some(after)) => self.chunks.push(self.document.between(before, after)),
+            (Some(_), _) => self.chunks.push(Cow::Borrowed(",")),
+        }
+        self.chunks.push(element);
+        self.last = Some(index);
+    }
+
+    fn push_block(&mut self, block: Option<&Block>) {
+        if let Some(block) = block {
+            self.push(None, Cow::Owned(render(self.document.form(), &block.message)));
+        }
+    }
+
+    fn finish(mut self) -> Vec<Cow<'a, str>> {
+        self.chunks.push(self.document.closing(self.last.flatten()));
+        self.chunks
     }
 }
 

@@ -23,6 +23,7 @@ use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::Policy;
 use mainstay_engine::decide::ReasoningRule;
 use mainstay_engine::decide::Situation;
+use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::Timestamp;
 use mainstay_engine::verify::NoSecrets;
 use mainstay_store::NewCheckpoint;
@@ -194,6 +195,7 @@ fn try_one(row: &mut Row, store: &mut Store, form: Form, body: &str, window: u64
         scale: 1.0,
         forced: prompt * 2 > budget.threshold,
         margin: 0,
+        block_role: Role::User,
         reasoning: if form == Form::Responses {
             ReasoningRule::MustKeep
         } else {

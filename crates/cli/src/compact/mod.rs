@@ -17,6 +17,9 @@ use mainstay_engine::decide::Policy;
 use mainstay_engine::decide::ReasoningRule;
 use mainstay_engine::decide::Situation;
 use mainstay_engine::decide::marker::reference;
+use mainstay_engine::ledger::scribe::NothingToHide;
+use mainstay_engine::ledger::scribe::Scribe;
+use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::ToolOutcome;
 use mainstay_engine::verify::Form;
 use mainstay_engine::verify::NoSecrets;
@@ -88,6 +91,8 @@ enum WhichEngine {
     Auto,
     /// Pruning only, whatever it buys.
     Prune,
+    /// A ledger in place of the older history, without pruning first.
+    Ledger,
 }
 
 /// Compacts.
@@ -104,7 +109,8 @@ pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
     let policy = policy(arguments);
     let budget = arguments.counting.budget(document)?;
     let family = arguments.counting.family(document);
-    let mut compactor = Compactor::new(family, &policy);
+    let scribe = Scribe::new([0; 32], std::sync::Arc::new(NothingToHide));
+    let mut compactor = Compactor::new(family, &policy).with_scribe(scribe);
     let busy = busy("counting", arguments.input.size());
     compactor.observe(&document.transcript);
     drop(busy);
@@ -115,6 +121,10 @@ pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
         scale: fit.scale,
         forced: arguments.force,
         margin: 0,
+        block_role: match document.form() {
+            WireForm::Chat | WireForm::Responses => Role::System,
+            WireForm::Anthropic => Role::User,
+        },
         reasoning: match document.form() {
             WireForm::Responses => ReasoningRule::MustKeep,
             WireForm::Chat | WireForm::Anthropic => ReasoningRule::MayDrop,
@@ -190,6 +200,7 @@ fn policy(arguments: &Arguments) -> Policy {
         engine: match arguments.engine {
             WhichEngine::Auto => Engine::Auto,
             WhichEngine::Prune => Engine::Prune,
+            WhichEngine::Ledger => Engine::Ledger,
         },
         budget: arguments.counting.policy(),
         target: arguments.target,
@@ -206,7 +217,7 @@ fn keep(
     started: Instant,
 ) -> anyhow::Result<(CheckpointId, String)> {
     let document = &loaded.document;
-    let result_chunks = document.changed_chunks(&outcome.changes);
+    let result_chunks = document.compacted_chunks(&outcome.changes, outcome.block.as_ref());
     let result_bytes: Vec<&[u8]> = result_chunks.iter().map(|chunk| chunk.as_bytes()).collect();
     let written = document.write();
     let original = original_chunks(loaded, &written);
@@ -240,6 +251,10 @@ fn keep(
         .iter()
         .filter(|message| message.opens_turn())
         .count();
+    let messages_after = match &outcome.block {
+        Some(block) => block.span.kept.len() + 1,
+        None => document.transcript.messages().len(),
+    };
     let id = store.append(&NewCheckpoint {
         source: &arguments.input.session,
         format: document.format.name,
@@ -249,12 +264,12 @@ fn keep(
         result: &result_bytes,
         dropped: &dropped,
         metrics: Metrics {
-            mode: "prune".to_owned(),
+            mode: if outcome.block.is_some() { "ledger" } else { "prune" }.to_owned(),
             trigger: if arguments.force { "asked for" } else { "due" }.to_owned(),
             tokens_before: outcome.plan.tokens_before,
             tokens_after: outcome.prompt_after,
             messages_before: document.transcript.messages().len() as u64,
-            messages_after: document.transcript.messages().len() as u64,
+            messages_after: messages_after as u64,
             turns: turns as u64,
             earliest_changed: outcome.earliest_changed.map(|index| index as u64),
             duration_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),

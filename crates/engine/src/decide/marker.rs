@@ -11,6 +11,16 @@ pub const CLOSE: char = '⟧';
 /// How every placeholder of a pruned part begins.
 const PRUNED: &str = "⟦pruned ";
 
+/// The name of the block that stands for replaced history; it opens the block.
+pub const LEDGER_TITLE: &str = "# Semantic RLE context ledger";
+
+/// Whether a text opens as a block that stands for replaced history.
+pub fn opens_block(text: &str) -> bool {
+    text.trim_start()
+        .strip_prefix(LEDGER_TITLE)
+        .is_some_and(|rest| rest.starts_with(" ⟦"))
+}
+
 /// Whether a text is a placeholder that an earlier pass left.
 pub fn is_placeholder(text: &str) -> bool {
     text.starts_with(PRUNED) && text.ends_with(CLOSE)

@@ -11,6 +11,9 @@ use crate::decide::policy::Policy;
 use crate::decide::policy::least_reclaimed;
 use crate::decide::policy::low_water;
 use crate::decide::policy::protected_outputs;
+use crate::decide::replace::Replacement;
+use crate::decide::situation::ReasoningRule;
+use crate::decide::situation::Situation;
 use crate::decide::survey::Aside;
 use crate::decide::survey::Output;
 use crate::decide::survey::Superseded;
@@ -25,30 +28,6 @@ const PLACEHOLDER: u64 = 75;
 const LEAST_ARGUMENTS: u64 = 150;
 /// What is left of shortened arguments.
 const SHORTENED_ARGUMENTS: u64 = 80;
-
-/// How a provider treats old reasoning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReasoningRule {
-    /// Reasoning of finished turns may be left out whole.
-    MayDrop,
-    /// Reasoning belongs to the item after it and is left alone.
-    MustKeep,
-}
-
-/// What the host knows about the moment.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Situation {
-    /// The size of the next prompt: reported or calibrated, else counted.
-    pub prompt: u64,
-    /// Tokens of the prompt per token counted.
-    pub scale: f64,
-    /// Whether somebody asked for a compaction, due or not.
-    pub forced: bool,
-    /// How the provider treats old reasoning.
-    pub reasoning: ReasoningRule,
-    /// How far below a target to aim, where an earlier attempt just missed it.
-    pub margin: u64,
-}
 
 /// What is done to one part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +44,8 @@ pub enum Action {
     OldMedia,
     /// Old reasoning is left out.
     OldReasoning,
+    /// The message is replaced by the block.
+    Replaced,
 }
 
 impl Action {
@@ -77,6 +58,7 @@ impl Action {
             Action::OldArguments => "old arguments",
             Action::OldMedia => "old media",
             Action::OldReasoning => "old reasoning",
+            Action::Replaced => "replaced",
         }
     }
 }
@@ -137,6 +119,8 @@ pub struct Plan {
     pub tokens_expected: u64,
     /// What it has to come down to.
     pub target: u64,
+    /// What a full pass replaces.
+    pub replacement: Option<Replacement>,
     /// The reasons, in words.
     pub reasons: Vec<String>,
 }
@@ -154,6 +138,8 @@ pub struct Progress {
     pub media: usize,
     /// Parts that were changed.
     pub changed: BTreeSet<Spot>,
+    /// Messages before this index were replaced, or kept by a full pass apart from its tail.
+    pub replaced: usize,
 }
 
 /// Plans a pass.
@@ -181,8 +167,10 @@ pub fn plan(
         tokens_before: situation.prompt,
         tokens_expected: situation.prompt,
         target,
+        replacement: None,
         reasons: Vec::new(),
     };
+    plan.boundary.head_end = plan.boundary.head_end.max(progress.replaced);
     let prompt = situation.prompt;
     let (is_due, line) = match policy.target {
         Some(target) if prompt > target => (
@@ -217,9 +205,16 @@ pub fn plan(
     } else {
         format!("{line}, but a compaction was asked for")
     });
+    if policy.engine == Engine::Ledger {
+        plan.mode = Mode::Full;
+        return plan;
+    }
     if plan.boundary.middle().is_empty() {
         plan.reasons
-            .push("everything is head or tail: there is nothing in between to compact".to_owned());
+            .push("everything is head or tail: there is nothing in between to prune".to_owned());
+        if policy.engine == Engine::Auto && plan.tokens_before > plan.target {
+            plan.mode = Mode::Full;
+        }
         return plan;
     }
     let recent = policy

@@ -19,6 +19,18 @@ pub enum Engine {
     Auto,
     /// Pruning only, whatever it buys.
     Prune,
+    /// A full pass with the ledger, without pruning first.
+    Ledger,
+}
+
+/// The part of the threshold that a ledger block may fill where no target was asked for. At a tenth of the history the
+/// ledger keeps four fifths of what the agent goes on to use; twice as much would keep a tenth more of it and be paid
+/// for with every request.
+const LEDGER_SHARE: u64 = 10;
+
+/// The tokens of a ledger block where no target was asked for.
+pub fn ledger_tokens(threshold: u64) -> u64 {
+    threshold / LEDGER_SHARE
 }
 
 /// The settings of compaction.

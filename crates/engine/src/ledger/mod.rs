@@ -8,6 +8,9 @@
 pub mod deeds;
 pub mod entry;
 pub mod facts;
+pub mod frame;
+pub mod page;
+pub mod scribe;
 pub mod statements;
 
 use serde::Deserialize;

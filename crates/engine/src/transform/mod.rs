@@ -6,6 +6,7 @@
 
 mod arguments;
 mod prune;
+mod replace;
 pub mod shrink;
 
 pub use prune::Change;
@@ -14,3 +15,4 @@ pub use prune::Pruned;
 pub use prune::changed;
 pub use prune::changed_message;
 pub use prune::prune;
+pub use replace::replaced;

@@ -17,6 +17,8 @@ use crate::decide::marker::is_placeholder;
 use crate::decide::marker::placeholder;
 use crate::decide::marker::reference;
 use crate::decide::marker::thousands;
+use crate::json;
+use crate::ledger::scribe::Cleaner;
 use crate::transcript::Author;
 use crate::transcript::Content;
 use crate::transcript::Input;
@@ -97,7 +99,7 @@ pub struct Pruned {
 }
 
 /// Carries a plan out. Parts that would not get smaller stay as they are.
-pub fn prune(transcript: &Transcript, plan: &Plan, family: Family) -> Pruned {
+pub fn prune(transcript: &Transcript, plan: &Plan, family: Family, cleaner: &dyn Cleaner) -> Pruned {
     let mut pruned = Pruned::default();
     for planned in &plan.actions {
         let message = &transcript.messages()[planned.spot.message as usize];
@@ -107,7 +109,7 @@ pub fn prune(transcript: &Transcript, plan: &Plan, family: Family) -> Pruned {
             continue;
         };
         let reference = reference(&text);
-        let change = change(&reference);
+        let change = clean_change(change(&reference), cleaner);
         let left = cost_of(&change, part, family);
         // The plan knows what the part costs; counting it again would cost more than all the rest.
         let before = planned.tokens;
@@ -136,6 +138,28 @@ pub fn prune(transcript: &Transcript, plan: &Plan, family: Family) -> Pruned {
         });
     }
     pruned
+}
+
+/// A change that shows nothing which must be hidden.
+fn clean_change(change: Change, cleaner: &dyn Cleaner) -> Change {
+    match change {
+        Change::Result(text) => Change::Result(clean_text(text, cleaner)),
+        Change::Text(text) => Change::Text(clean_text(text, cleaner)),
+        Change::Arguments(Input::Text(text)) => Change::Arguments(Input::Text(clean_text(text, cleaner))),
+        Change::Arguments(Input::Json(text)) => match cleaner.clean(&text) {
+            Some(clean) if json::value(&clean).is_ok() => Change::Arguments(Input::Json(clean.into())),
+            Some(_) => Change::Arguments(Input::Json("{}".into())),
+            None => Change::Arguments(Input::Json(text)),
+        },
+        Change::Drop => Change::Drop,
+    }
+}
+
+fn clean_text(text: Box<str>, cleaner: &dyn Cleaner) -> Box<str> {
+    match cleaner.clean(&text) {
+        Some(clean) => clean.into(),
+        None => text,
+    }
 }
 
 /// The call that a planned result answers.
@@ -184,6 +208,8 @@ fn change<'a>(
                 move |reference: &str| Change::Text(placeholder(&format!("{words} — recall {reference}")).into());
             Some((Box::new(line), media_text(media)))
         }
+        // A replaced message has no form of its own; the block stands for it.
+        (Action::Replaced, _) => None,
         (Action::OldReasoning, Part::Thinking(thinking)) => {
             // A message of nothing but reasoning cannot be sent empty.
             let has_more = message.parts.iter().any(|part| !matches!(part, Part::Thinking(_)));
@@ -312,7 +338,7 @@ fn preview(text: &str, call: Option<&ToolCall>) -> String {
 }
 
 /// The text of a result, with media in it named or given in full.
-fn result_text(result: &ToolResult, say: fn(&Media) -> String) -> String {
+pub(super) fn result_text(result: &ToolResult, say: fn(&Media) -> String) -> String {
     let pieces: Vec<_> = result
         .content
         .iter()
@@ -326,7 +352,7 @@ fn result_text(result: &ToolResult, say: fn(&Media) -> String) -> String {
 }
 
 /// All there is of a thought: what can be read, and its seal.
-fn thinking_text(thinking: &Thinking) -> String {
+pub(super) fn thinking_text(thinking: &Thinking) -> String {
     match &thinking.seal {
         Seal::Unsealed => thinking.text.to_string(),
         Seal::Signed(seal) | Seal::Encrypted(seal) => format!("{}\n{seal}", thinking.text),
@@ -350,7 +376,7 @@ fn media_words(media: &Media, tokens: u64) -> String {
     format!("{}, about {} tokens", media_name(media), thousands(tokens))
 }
 
-fn media_text(media: &Media) -> String {
+pub(super) fn media_text(media: &Media) -> String {
     match &media.source {
         MediaSource::Inline(data) => data.to_string(),
         MediaSource::Url(url) | MediaSource::Reference(url) => url.to_string(),

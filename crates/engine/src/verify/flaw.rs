@@ -31,6 +31,8 @@ pub enum FlawKind {
     OverTarget,
     /// A secret would be shown.
     Leak,
+    /// A target left no room for what is always kept.
+    Squeezed,
 }
 
 impl FlawKind {
@@ -46,6 +48,7 @@ impl FlawKind {
             FlawKind::NotSmaller => "not-smaller",
             FlawKind::OverTarget => "over-target",
             FlawKind::Leak => "leak",
+            FlawKind::Squeezed => "squeezed",
         }
     }
 }

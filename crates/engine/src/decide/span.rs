@@ -1,0 +1,148 @@
+//! Which messages a full pass keeps, and which its block stands for.
+//!
+//! Kept are the instructions, the person's first words where they are short, their newest words, and a tail of whole
+//! steps. Where a target was asked for that even the newest words and the newest step would fill, they are given to the
+//! block as well: the target was asked for, and the block shows the best of them.
+
+use crate::account::Tally;
+use crate::decide::boundary::step_start;
+use crate::decide::marker::opens_block;
+use crate::transcript::Author;
+use crate::transcript::Message;
+use crate::transcript::Part;
+use crate::transcript::Role;
+use crate::transcript::Transcript;
+
+/// The person's first words are kept where they cost at most this part of the room.
+const FIRST_WORDS_SHARE: u64 = 10;
+/// Newest words and newest step are kept where they cost at most this part of the room: the block needs the rest.
+const NEWEST_SHARE: u64 = 2;
+/// The newest summary by another program is kept where it costs at most this part of the room.
+const SUMMARY_SHARE: u64 = 4;
+/// The tail may grow to this part of the room for the sake of its least number of messages.
+const FLOOR_SHARE: u64 = 3;
+
+/// What a full pass keeps.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    /// The messages that stay, in order.
+    pub kept: Vec<usize>,
+    /// Where the block stands: behind this many of them.
+    pub block_at: usize,
+    /// How many messages there were; later ones are not the span's business.
+    pub until: usize,
+    /// Whether the newest words or the newest step were given to the block.
+    pub is_squeezed: bool,
+}
+
+impl Span {
+    /// Whether a message stays.
+    pub fn keeps(&self, message: usize) -> bool {
+        message >= self.until || self.kept.binary_search(&message).is_ok()
+    }
+}
+
+/// What there is room for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// Tokens for everything but the instructions.
+    pub tokens: u64,
+    /// Tokens of the newest history that stay verbatim.
+    pub tail: u64,
+    /// How many messages the tail has at least, where they fit.
+    pub tail_messages: usize,
+    /// Whether the newest words and the newest step may be given to the block when they do not fit.
+    pub may_squeeze: bool,
+}
+
+/// The tokens of the instructions, which every pass keeps.
+pub fn instruction_tokens(transcript: &Transcript, tally: &Tally) -> u64 {
+    let messages = transcript.messages().iter().zip(tally.messages());
+    messages
+        .filter(|(message, _)| is_instruction(message))
+        .map(|(_, tokens)| tokens.total())
+        .sum()
+}
+
+/// Instructions of whoever configured the agent, wherever they stand.
+fn is_instruction(message: &Message) -> bool {
+    matches!(message.role, Role::System | Role::Developer) && message.author == Author::System
+}
+
+/// A block of an earlier pass: what the next one replaces.
+fn is_block(message: &Message) -> bool {
+    message.author == Author::Summary && matches!(&message.parts[..], [Part::Text(text)] if opens_block(text))
+}
+
+/// Chooses what a full pass keeps; `None` when the newest words and step leave no room for a block.
+pub fn span(transcript: &Transcript, tally: &Tally, room: Room) -> Option<Span> {
+    let messages = transcript.messages();
+    let cost = |index: usize| tally.messages()[index].total();
+    let newest_words = messages.iter().rposition(Message::opens_turn);
+    let mut tail_start = match messages.last() {
+        Some(last) if last.has_results() || last.calls().next().is_some() => step_start(messages, messages.len() - 1),
+        Some(_) | None => messages.len(),
+    };
+    let mut is_squeezed = false;
+    let step: u64 = (tail_start..messages.len()).map(cost).sum();
+    let words = newest_words.filter(|index| *index < tail_start);
+    let words_cost = words.map_or(0, cost);
+    let limit = if room.may_squeeze {
+        room.tokens / NEWEST_SHARE
+    } else {
+        room.tokens
+    };
+    let mut pinned = words;
+    if step + words_cost > limit {
+        // Calls that wait for their results cannot go: the results will come.
+        if !room.may_squeeze || transcript.has_open_calls() {
+            return None;
+        }
+        is_squeezed = true;
+        if words_cost > limit {
+            pinned = None;
+        }
+        if step + pinned.map_or(0, cost) > limit {
+            tail_start = messages.len();
+        }
+    }
+    let mut used = pinned.map_or(0, cost) + (tail_start..messages.len()).map(cost).sum::<u64>();
+    while tail_start > 0 && !is_squeezed {
+        let before = step_start(messages, tail_start - 1);
+        let step: u64 = (before..tail_start)
+            .filter(|index| Some(*index) != pinned)
+            .map(cost)
+            .sum();
+        let is_short = messages.len() - tail_start < room.tail_messages;
+        let allowed = if is_short {
+            room.tail.max(room.tokens / FLOOR_SHARE)
+        } else {
+            room.tail
+        };
+        if used + step > allowed {
+            break;
+        }
+        used += step;
+        tail_start = before;
+    }
+    let first_words = messages.iter().position(Message::opens_turn);
+    let first_words = first_words.filter(|index| cost(*index) <= room.tokens / FIRST_WORDS_SHARE);
+    // The summary that another program wrote of what came before tells a story that nothing else does.
+    let told = messages.iter().rposition(|message| message.author == Author::Summary);
+    let told = told.filter(|index| cost(*index) <= room.tokens / SUMMARY_SHARE);
+    let keeps = |index: &usize| {
+        let is_wanted = *index >= tail_start || [pinned, first_words, told].contains(&Some(*index));
+        is_instruction(&messages[*index]) || (is_wanted && !is_block(&messages[*index]))
+    };
+    let kept: Vec<usize> = (0..messages.len()).filter(keeps).collect();
+    let block_at = kept
+        .iter()
+        .take_while(|index| is_instruction(&messages[**index]))
+        .count();
+    Some(Span {
+        kept,
+        block_at,
+        until: messages.len(),
+        is_squeezed,
+    })
+}

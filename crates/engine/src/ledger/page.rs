@@ -1,0 +1,282 @@
+//! The ledger as text within a token budget: what matters most survives a small one, and what is left out is counted.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use crate::ledger::entry::Entry;
+use crate::ledger::entry::Kind;
+use crate::ledger::entry::Status;
+use crate::transcript::Author;
+
+/// The sections of a page, in the order in which they stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Section {
+    /// The person's rules.
+    Constraints,
+    /// What was decided.
+    Decisions,
+    /// What somebody still has to do.
+    Obligations,
+    /// What waits for an answer.
+    Questions,
+    /// Values that hold.
+    Facts,
+    /// Values that do not hold any more.
+    Superseded,
+    /// The plan.
+    Tasks,
+    /// Files.
+    Files,
+    /// Commands.
+    Commands,
+    /// What went wrong.
+    Errors,
+    /// Credentials by reference.
+    Credentials,
+}
+
+impl Section {
+    /// All sections, in the order in which they stand.
+    pub const ALL: [Section; 11] = [
+        Section::Constraints,
+        Section::Decisions,
+        Section::Obligations,
+        Section::Questions,
+        Section::Facts,
+        Section::Superseded,
+        Section::Tasks,
+        Section::Files,
+        Section::Commands,
+        Section::Errors,
+        Section::Credentials,
+    ];
+
+    /// Its heading.
+    pub fn heading(self) -> &'static str {
+        match self {
+            Section::Constraints => "Constraints",
+            Section::Decisions => "Decisions",
+            Section::Obligations => "Obligations",
+            Section::Questions => "Unresolved questions",
+            Section::Facts => "Active facts",
+            Section::Superseded => "Superseded facts",
+            Section::Tasks => "Tasks",
+            Section::Files => "Files",
+            Section::Commands => "Commands",
+            Section::Errors => "Errors",
+            Section::Credentials => "Credential refs",
+        }
+    }
+
+    /// Where an entry is listed; `None` for what is settled and need not be shown.
+    pub fn of(entry: &Entry) -> Option<Section> {
+        match (entry.kind, entry.status) {
+            (Kind::Fact | Kind::Decision | Kind::Constraint, Status::Superseded) => Some(Section::Superseded),
+            (_, Status::Superseded) => None,
+            (Kind::Constraint, _) => Some(Section::Constraints),
+            (Kind::Decision | Kind::Question, Status::Proposed) | (Kind::Question, Status::Open) => {
+                Some(Section::Questions)
+            }
+            (Kind::Decision, _) => Some(Section::Decisions),
+            (Kind::Obligation, Status::Closed) | (Kind::Question, _) => None,
+            (Kind::Obligation, _) => Some(Section::Obligations),
+            (Kind::Fact, Status::Proposed) => None,
+            (Kind::Fact, _) => Some(Section::Facts),
+            (Kind::Task, Status::Closed) => None,
+            (Kind::Task, _) => Some(Section::Tasks),
+            (Kind::File, _) => Some(Section::Files),
+            (Kind::Command, _) => Some(Section::Commands),
+            (Kind::Error, Status::Closed) => None,
+            (Kind::Error, _) => Some(Section::Errors),
+            (Kind::Credential, _) => Some(Section::Credentials),
+        }
+    }
+
+    /// The part of the page, in hundredths, that the section may fill. What the person said comes first; what can be
+    /// seen again in files and logs gets less, and what no section fills goes to the evidence.
+    fn share(self) -> u64 {
+        match self {
+            Section::Constraints => 25,
+            Section::Decisions | Section::Obligations => 12,
+            Section::Facts => 12,
+            Section::Questions => 8,
+            Section::Superseded | Section::Tasks => 6,
+            Section::Files => 8,
+            Section::Errors => 4,
+            Section::Commands | Section::Credentials => 3,
+        }
+    }
+
+    /// How eagerly the section is filled when little fits: lower comes first.
+    fn rank(self) -> u8 {
+        match self {
+            Section::Constraints => 0,
+            Section::Decisions => 1,
+            Section::Obligations => 2,
+            Section::Facts => 3,
+            Section::Questions => 4,
+            Section::Superseded => 5,
+            Section::Credentials => 6,
+            Section::Tasks => 7,
+            Section::Errors => 8,
+            Section::Files => 9,
+            Section::Commands => 10,
+        }
+    }
+}
+
+/// Sections whose entries are the person's and the model's own words: they are filled before anything else.
+const SPOKEN: [Section; 6] = [
+    Section::Constraints,
+    Section::Decisions,
+    Section::Obligations,
+    Section::Facts,
+    Section::Questions,
+    Section::Superseded,
+];
+
+/// The sections as they will stand, without evidence.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sections {
+    /// By section, its lines in order.
+    pub lines: BTreeMap<Section, Vec<String>>,
+    /// By section, how many entries were left out.
+    pub left_out: BTreeMap<Section, usize>,
+    /// What the lines cost, headings included.
+    pub tokens: u64,
+}
+
+/// Fills the sections with entries until each has its part of the budget.
+pub fn fill<'a>(entries: impl Iterator<Item = &'a Entry>, budget: u64, count: &dyn Fn(&str) -> u64) -> Sections {
+    let mut by_section: BTreeMap<Section, Vec<&Entry>> = BTreeMap::new();
+    for entry in entries {
+        if let Some(section) = Section::of(entry) {
+            by_section.entry(section).or_default().push(entry);
+        }
+    }
+    let mut sections = Sections::default();
+    let mut ranked: Vec<_> = by_section.into_iter().collect();
+    ranked.sort_by_key(|(section, _)| section.rank());
+    // What the spoken sections do not use of their parts, a longer one among them may: there are at most half.
+    let mut spoken = budget / 2;
+    for (section, mut entries) in ranked {
+        entries.sort_by_key(|entry| (importance(entry), std::cmp::Reverse(entry.last)));
+        let share = budget * section.share() / 100;
+        let allowed = match SPOKEN.contains(&section) {
+            true => share.max(spoken / 2).min(spoken),
+            false => share,
+        };
+        let used = sections.admit(section, &entries, allowed, count);
+        if SPOKEN.contains(&section) {
+            spoken = spoken.saturating_sub(used);
+        }
+    }
+    sections
+}
+
+/// Lower comes first: the person's before the model's before a tool's, then what is open or often confirmed.
+fn importance(entry: &Entry) -> u8 {
+    let author = match entry.author {
+        Author::User => 0,
+        Author::System | Author::Host => 1,
+        Author::Assistant => 2,
+        Author::Summary | Author::Tool => 3,
+    };
+    // A file that was only read can be read again; one that was changed is what the work is about.
+    let is_minor = entry.kind == Kind::File && entry.value.starts_with("read");
+    author * 2 + u8::from(is_minor)
+}
+
+impl Sections {
+    fn admit(&mut self, section: Section, entries: &[&Entry], allowed: u64, count: &dyn Fn(&str) -> u64) -> u64 {
+        let heading = count(section.heading()) + HEADING_MARKS;
+        let mut used = heading;
+        let mut chosen: Vec<&Entry> = Vec::new();
+        for entry in entries {
+            let cost = count(&line(entry)) + 1;
+            if used + cost <= allowed {
+                used += cost;
+                chosen.push(entry);
+            }
+        }
+        let left = entries.len() - chosen.len();
+        if left > 0 {
+            self.left_out.insert(section, left);
+        }
+        if chosen.is_empty() {
+            return 0;
+        }
+        chosen.sort_by_key(|entry| (entry.first, entry.last));
+        self.lines.insert(section, chosen.into_iter().map(line).collect());
+        self.tokens += used;
+        used
+    }
+
+    /// The sections as text.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for (section, lines) in &self.lines {
+            let _ = write!(text, "## {}", section.heading());
+            if let Some(left) = self.left_out.get(section) {
+                let _ = write!(text, " (+{left} left out)");
+            }
+            text.push('\n');
+            for line in lines {
+                text.push_str(line);
+                text.push('\n');
+            }
+        }
+        text
+    }
+}
+
+/// `## `, a line break, and the note of what was left out.
+const HEADING_MARKS: u64 = 8;
+
+/// One entry as a line.
+pub fn line(entry: &Entry) -> String {
+    let said = match (entry.kind, entry.status) {
+        (Kind::Fact, Status::Superseded) => match &entry.note {
+            Some(note) => format!("{}: {} → {note}", entry.key, entry.value),
+            None => format!("{}: {}", entry.key, entry.value),
+        },
+        (_, Status::Superseded) => match &entry.note {
+            Some(note) => format!("no longer: {} → {note}", entry.value),
+            None => format!("no longer: {}", entry.value),
+        },
+        (Kind::Fact, _) => match &entry.note {
+            Some(words) if words.contains(&*entry.value) => words.to_string(),
+            Some(_) | None => format!("{}: {}", entry.key, entry.value),
+        },
+        (Kind::File, _) => format!("{}: {}", entry.key, entry.value),
+        (Kind::Decision, Status::Proposed) => format!("proposed, not agreed: {}", entry.value),
+        (_, _) => match &entry.note {
+            Some(note) => format!("{} ({note})", entry.value),
+            None => entry.value.to_string(),
+        },
+    };
+    format!("- {} {}", flat(&said), source(entry.author, entry.first, entry.last))
+}
+
+/// Where something comes from, as the lines show it.
+pub fn source(author: Author, first: u32, last: u32) -> String {
+    match first == last {
+        true => format!("[{} m{first}]", author.name()),
+        false => format!("[{} m{first}–{last}]", author.name()),
+    }
+}
+
+/// Text on one line, without marks of our own: it can neither begin a section nor end the frame.
+pub fn flat(text: &str) -> String {
+    let plain = crate::decide::marker::inert(text);
+    let mut words = plain.split_whitespace();
+    let mut flat = String::with_capacity(plain.len());
+    if let Some(first) = words.next() {
+        flat.push_str(first);
+    }
+    for word in words {
+        flat.push(' ');
+        flat.push_str(word);
+    }
+    flat
+}

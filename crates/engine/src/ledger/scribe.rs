@@ -1,0 +1,163 @@
+//! The one who writes the ledger: cleans every message, folds it, and writes the block that stands for what is replaced.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::decide::Span;
+use crate::ledger::Ledger;
+use crate::ledger::entry::Entry;
+use crate::ledger::frame;
+use crate::ledger::page;
+use crate::ledger::page::Sections;
+use crate::transcript::Content;
+use crate::transcript::Input;
+use crate::transcript::Message;
+use crate::transcript::Part;
+
+/// Hides what must not be shown: secrets, addresses. An implementor must be deterministic and linear.
+pub trait Cleaner: Send + Sync {
+    /// The text with everything hidden that must be; `None` when nothing had to be.
+    fn clean(&self, text: &str) -> Option<String>;
+}
+
+/// For hosts that asked for no redaction.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NothingToHide;
+
+impl Cleaner for NothingToHide {
+    fn clean(&self, _: &str) -> Option<String> {
+        None
+    }
+}
+
+/// Below this a block has no room for a full notice.
+const ROOM_FOR_NOTICE: u64 = 600;
+/// Below this a block is not worth its frame.
+const LEAST_BLOCK: u64 = 48;
+/// A page is written at most this often: each time smaller by what it was too long.
+const MOST_ATTEMPTS: usize = 5;
+
+/// Keeps the ledger of one conversation.
+#[derive(Clone)]
+pub struct Scribe {
+    key: [u8; 32],
+    cleaner: Arc<dyn Cleaner>,
+    ledger: Ledger,
+    /// Messages in which something was hidden, as they may be shown.
+    cleaned: BTreeMap<u32, Message>,
+}
+
+impl std::fmt::Debug for Scribe {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The key stays out of logs.
+        formatter
+            .debug_struct("Scribe")
+            .field("folded", &self.ledger.folded())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Scribe {
+    /// A scribe whose frames only this key opens.
+    pub fn new(key: [u8; 32], cleaner: Arc<dyn Cleaner>) -> Self {
+        Self {
+            key,
+            cleaner,
+            ledger: Ledger::default(),
+            cleaned: BTreeMap::new(),
+        }
+    }
+
+    /// What hides secrets.
+    pub fn cleaner(&self) -> &dyn Cleaner {
+        &*self.cleaner
+    }
+
+    /// The ledger so far.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Takes in the messages that are new. Earlier ones must be the same as before.
+    pub fn observe(&mut self, messages: &[Message]) {
+        for (index, message) in messages.iter().enumerate().skip(self.ledger.folded() as usize) {
+            let clean = self.clean_message(message);
+            self.ledger.fold(clean.as_ref().unwrap_or(message));
+            if let Some(clean) = clean {
+                self.cleaned.insert(index as u32, clean);
+            }
+        }
+    }
+
+    /// A message as it may be shown; `None` when nothing had to be hidden.
+    fn clean_message(&self, message: &Message) -> Option<Message> {
+        let mut clean: Option<Message> = None;
+        for (index, part) in message.parts.iter().enumerate() {
+            let shown = match part {
+                Part::Text(text) => self.cleaner.clean(text).map(|text| Part::Text(text.into())),
+                Part::Call(call) => self.cleaner.clean(call.input.as_str()).map(|text| {
+                    let mut call = call.clone();
+                    call.input = match call.input {
+                        Input::Json(_) => Input::Json(text.into()),
+                        Input::Text(_) => Input::Text(text.into()),
+                    };
+                    Part::Call(call)
+                }),
+                Part::Result(result) => {
+                    let mut hidden = result.clone();
+                    let mut changed = false;
+                    for content in &mut hidden.content {
+                        if let Content::Text(text) = content
+                            && let Some(shown) = self.cleaner.clean(text)
+                        {
+                            *text = shown.into();
+                            changed = true;
+                        }
+                    }
+                    changed.then_some(Part::Result(hidden))
+                }
+                Part::Thinking(_) | Part::Media(_) | Part::Opaque(_) => None,
+            };
+            if let Some(shown) = shown {
+                clean.get_or_insert_with(|| message.clone()).parts[index] = shown;
+            }
+        }
+        clean
+    }
+
+    /// The block that stands for everything a span does not keep, in at most this many tokens; `None` when they are too
+    /// few for a block.
+    pub fn block(&self, messages: &[Message], span: &Span, budget: u64, count: &dyn Fn(&str) -> u64) -> Option<String> {
+        if budget < LEAST_BLOCK {
+            return None;
+        }
+        let mut room = budget;
+        for _ in 0..MOST_ATTEMPTS {
+            let block = frame::wrap(&self.key, &self.body(messages, span, room, count));
+            let tokens = count(&block);
+            if tokens <= budget {
+                return Some(block);
+            }
+            room = room.saturating_sub(tokens - budget + 1);
+        }
+        None
+    }
+
+    fn body(&self, _messages: &[Message], span: &Span, room: u64, count: &dyn Fn(&str) -> u64) -> String {
+        let notice = if room >= ROOM_FOR_NOTICE {
+            frame::NOTICE
+        } else {
+            frame::SHORT_NOTICE
+        };
+        let frame_cost = count(&frame::wrap(&self.key, notice));
+        let sections = self.sections(span, room.saturating_sub(frame_cost), count);
+        let mut body = format!("{notice}\n{}", sections.text());
+        body.truncate(body.trim_end().len());
+        body
+    }
+
+    fn sections(&self, span: &Span, room: u64, count: &dyn Fn(&str) -> u64) -> Sections {
+        let is_cold = |entry: &&Entry| !span.keeps(entry.last as usize) || !span.keeps(entry.first as usize);
+        page::fill(self.ledger.entries().filter(is_cold), room, count)
+    }
+}
