@@ -15,6 +15,7 @@ use crate::error::StoreError;
 use crate::kept::Columns;
 use crate::kept::Entry;
 use crate::kept::Record;
+use crate::ledger;
 use crate::manifest;
 use crate::manifest::Whole;
 use crate::passages;
@@ -73,6 +74,9 @@ impl Store {
             let index = || index.unwrap_or_else(|| Stemmers::new().columns(dropped.text));
             let passage = passages::put(&transaction, dropped.reference, &hash, index)?;
             passages::mention(&transaction, passage, by, &entry(dropped))?;
+        }
+        for new in new.ledgers {
+            ledger::put(&transaction, prepared.incoming.packer(), seq, new)?;
         }
         transaction.commit()?;
         Ok(id)

@@ -36,6 +36,11 @@ impl Store {
             let model: String = row.get(0)?;
             faults.result(self.calibration(&model)).map(|_| ())
         })?;
+        faults.rows(&view, "SELECT name FROM ledger", |faults, row| {
+            let name: String = row.get(0)?;
+            faults.result(self.ledger(&name)).map(|_| ())
+        })?;
+        faults.result(self.kept_key())?;
         Ok(faults.0)
     }
 }

@@ -18,6 +18,7 @@ use crate::kept;
 use crate::kept::COLUMNS;
 use crate::kept::Entry;
 use crate::kept::Kept;
+use crate::ledger::NewLedger;
 use crate::manifest;
 use crate::passages;
 use crate::seal;
@@ -81,6 +82,8 @@ pub struct NewCheckpoint<'a> {
     pub prompts: &'a [(&'a str, &'a str)],
     /// The version of the engine.
     pub engine_version: &'a str,
+    /// What the ledger knows now, by name.
+    pub ledgers: &'a [NewLedger<'a>],
 }
 
 impl<'a> NewCheckpoint<'a> {
@@ -100,6 +103,7 @@ impl<'a> NewCheckpoint<'a> {
             plan: "{}",
             prompts: &[],
             engine_version: "",
+            ledgers: &[],
         }
     }
 }

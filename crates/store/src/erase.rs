@@ -72,7 +72,7 @@ impl Store {
             erased.references = delete(&transaction, "DELETE FROM passage", [])?;
             erased.bodies = delete(&transaction, "DELETE FROM body", [])?;
             transaction.execute_batch(
-                "DELETE FROM mention; DELETE FROM calibration;
+                "DELETE FROM mention; DELETE FROM calibration; DELETE FROM ledger; DELETE FROM key;
                  INSERT INTO passage_text (passage_text) VALUES ('delete-all');",
             )?;
         } else {
@@ -132,6 +132,7 @@ fn delete_checkpoints(
     for (seq, conversation) in victims {
         erased.checkpoints += delete(transaction, "DELETE FROM checkpoint WHERE seq = ?1", [seq])?;
         delete(transaction, "DELETE FROM mention WHERE checkpoint = ?1", [seq])?;
+        delete(transaction, "DELETE FROM ledger WHERE checkpoint = ?1", [seq])?;
         touched.insert(conversation);
     }
     match what {

@@ -18,7 +18,7 @@ use crate::error::StoreError;
 use crate::guard;
 
 /// The version of the tables below, in SQLite's `user_version`. One more with every change to them.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 /// Tells a store from other databases, in SQLite's `application_id`: "MnSt".
 const APPLICATION: i64 = 0x4d6e_5374;
@@ -80,6 +80,22 @@ const TABLES: &str = "
     ) STRICT, WITHOUT ROWID;
 ";
 
+/// What came with version 2: ledger states and the store's key.
+const TABLES_OF_2: &str = "
+    CREATE TABLE ledger (
+        name TEXT PRIMARY KEY,
+        checkpoint INTEGER NOT NULL,
+        state BLOB NOT NULL,
+        seal BLOB NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX ledger_checkpoint ON ledger (checkpoint);
+    CREATE TABLE key (
+        id INTEGER PRIMARY KEY CHECK (id = 1),
+        bytes BLOB NOT NULL,
+        seal BLOB NOT NULL
+    ) STRICT;
+";
+
 /// What to do when there is no store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Absent {
@@ -100,6 +116,7 @@ pub(crate) fn open(path: &Path, absent: Absent) -> Result<Store, StoreError> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     match identify(&connection, &place)? {
         Identity::Ours => {}
+        Identity::Older => upgrade(&mut connection, &place)?,
         Identity::Blank if absent == Absent::Refuse => return Err(StoreError::Missing { path: path.to_owned() }),
         Identity::Blank => make_tables(&mut connection, &place)?,
     }
@@ -159,6 +176,8 @@ fn connect(place: &Path) -> Result<Connection, StoreError> {
 
 enum Identity {
     Ours,
+    /// Of version 1, which lacks only tables.
+    Older,
     Blank,
 }
 
@@ -173,6 +192,7 @@ fn identify(connection: &Connection, place: &Path) -> Result<Identity, StoreErro
     };
     match read().map_err(|cause| opening(cause, place))? {
         (APPLICATION, VERSION, tables) if tables > 0 => Ok(Identity::Ours),
+        (APPLICATION, 1, tables) if tables > 0 => Ok(Identity::Older),
         (APPLICATION, found, _) if found > VERSION => Err(newer(place, found)),
         (0, 0, 0) => Ok(Identity::Blank),
         (APPLICATION, ..) => Err(StoreError::damaged("its tables are missing")),
@@ -201,7 +221,20 @@ fn make_tables(connection: &mut Connection, place: &Path) -> Result<(), StoreErr
     // Another process may have made them while this one waited.
     if let Identity::Blank = identify(&transaction, place)? {
         transaction.execute_batch(TABLES)?;
+        transaction.execute_batch(TABLES_OF_2)?;
         transaction.pragma_update(None, "application_id", APPLICATION)?;
+        transaction.pragma_update(None, "user_version", VERSION)?;
+    }
+    Ok(transaction.commit()?)
+}
+
+/// Adds what a newer version has; everything that is there stays as it is.
+fn upgrade(connection: &mut Connection, place: &Path) -> Result<(), StoreError> {
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    // Another process may have done it while this one waited.
+    if let Identity::Older = identify(&transaction, place)? {
+        transaction.execute_batch(TABLES_OF_2)?;
         transaction.pragma_update(None, "user_version", VERSION)?;
     }
     Ok(transaction.commit()?)

@@ -47,6 +47,8 @@ mod kept;
 
 mod passages;
 
+mod ledger;
+
 mod append;
 
 mod words;
@@ -61,6 +63,8 @@ mod erase;
 
 mod calibration;
 
+mod key;
+
 mod check;
 
 pub use checkpoint::Checkpoint;
@@ -73,6 +77,7 @@ pub use checkpoint::NewDropped;
 pub use erase::Erase;
 pub use erase::Erased;
 pub use error::StoreError;
+pub use ledger::NewLedger;
 pub use passages::Fetched;
 pub use passages::Mention;
 pub use passages::NewTrimmed;

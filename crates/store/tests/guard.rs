@@ -154,7 +154,7 @@ fn a_newer_store_is_refused_untouched() {
 
     // The newer version stands in the file.
     let newer = rusqlite::Connection::open(&place).unwrap();
-    newer.pragma_update(None, "user_version", 2).unwrap();
+    newer.pragma_update(None, "user_version", 3).unwrap();
     drop(newer);
     let all = || {
         let mut files: Vec<_> = fs::read_dir(place.parent().unwrap())
@@ -171,7 +171,7 @@ fn a_newer_store_is_refused_untouched() {
     for opened in [Store::open(&place), Store::open_existing(&place)] {
         let error = opened.unwrap_err().to_string();
         assert!(
-            error.contains("newer version (format 2, this program knows 1); left as it is"),
+            error.contains("newer version (format 3, this program knows 2); left as it is"),
             "{error}"
         );
     }
@@ -179,7 +179,7 @@ fn a_newer_store_is_refused_untouched() {
 
     // The newer version stands only in the log.
     let newer = rusqlite::Connection::open(&place).unwrap();
-    newer.pragma_update(None, "user_version", 1).unwrap();
+    newer.pragma_update(None, "user_version", 2).unwrap();
     drop(newer);
     let newer = rusqlite::Connection::open(&place).unwrap();
     newer.pragma_update(None, "user_version", 3).unwrap();

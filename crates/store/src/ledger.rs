@@ -1,0 +1,66 @@
+//! Ledger states: what a conversation's ledger knew at a checkpoint, by the name under which the next pass looks for it.
+//!
+//! A state is kept in the transaction of its checkpoint and goes when that goes. A newer state of the same name takes
+//! the place of the older one.
+
+use rusqlite::Connection;
+use rusqlite::OptionalExtension;
+
+use crate::Store;
+use crate::bodies::Packer;
+use crate::bodies::Unpacker;
+use crate::error::StoreError;
+use crate::seal::Hash;
+use crate::seal::Seal;
+
+/// A ledger state to keep.
+#[derive(Clone, Copy, Debug)]
+pub struct NewLedger<'a> {
+    /// The name under which it is looked for.
+    pub name: &'a str,
+    /// The state, as the engine writes it.
+    pub state: &'a [u8],
+}
+
+fn seal_of(name: &str, checkpoint: i64, state: &[u8]) -> Hash {
+    Seal::new("ledger").text(name).number(checkpoint).bytes(state).finish()
+}
+
+pub(crate) fn put(
+    transaction: &Connection,
+    packer: &mut Packer,
+    checkpoint: i64,
+    new: &NewLedger<'_>,
+) -> Result<(), StoreError> {
+    let state = packer.pack_blob(new.state);
+    transaction.execute(
+        "INSERT INTO ledger (name, checkpoint, state, seal) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (name) DO UPDATE SET checkpoint = excluded.checkpoint, state = excluded.state, seal = excluded.seal",
+        (
+            new.name,
+            checkpoint,
+            &state,
+            &seal_of(new.name, checkpoint, &state)[..],
+        ),
+    )?;
+    Ok(())
+}
+
+impl Store {
+    /// The ledger state that was kept under a name.
+    pub fn ledger(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        let mut select = self
+            .connection
+            .prepare_cached("SELECT checkpoint, state, seal FROM ledger WHERE name = ?1")?;
+        let row = select.query_row([name], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
+        let Some((checkpoint, state, seal)): Option<(i64, Vec<u8>, Vec<u8>)> = row.optional()? else {
+            return Ok(None);
+        };
+        if seal_of(name, checkpoint, &state)[..] != seal[..] {
+            return Err(StoreError::damaged(format!(
+                "the ledger {name} is not what was written"
+            )));
+        }
+        Unpacker::new()?.unpack_blob(&state).map(Some)
+    }
+}
