@@ -12,8 +12,10 @@ mod erase;
 mod formats;
 mod input;
 mod inspect;
+mod ledger;
 mod loss;
 mod manual;
+mod memory;
 mod recall;
 mod restore;
 mod screen;
@@ -41,6 +43,7 @@ struct Arguments {
 enum Command {
     Inspect(inspect::Arguments),
     Compact(compact::Arguments),
+    Ledger(ledger::Arguments),
     Checkpoints(checkpoints::Arguments),
     Loss(loss::Arguments),
     Recall(recall::Arguments),
@@ -65,6 +68,7 @@ fn main() -> ExitCode {
     let done = match arguments.command {
         Command::Inspect(arguments) => inspect::run(&arguments, &mut screen),
         Command::Compact(arguments) => compact::run(&arguments, &mut screen),
+        Command::Ledger(arguments) => ledger::run(&arguments, &mut screen),
         Command::Checkpoints(arguments) => checkpoints::run(&arguments, &mut screen),
         Command::Loss(arguments) => loss::run(&arguments, &mut screen),
         Command::Recall(arguments) => recall::run(&arguments, &mut screen),

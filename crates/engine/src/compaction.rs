@@ -22,6 +22,7 @@ use crate::decide::Progress;
 use crate::decide::Replacement;
 use crate::decide::Situation;
 use crate::decide::Span;
+use crate::decide::Standing;
 use crate::decide::Survey;
 use crate::decide::plan;
 use crate::decide::plan_replacement;
@@ -176,12 +177,15 @@ impl Compactor {
             policy,
             situation,
         );
-        if plan.mode == Mode::Full && self.scribe.is_some() {
+        if let (Mode::Full, Some(scribe)) = (plan.mode, &self.scribe) {
             plan_replacement(
                 &mut plan,
                 transcript,
                 &self.tally,
-                self.counted(),
+                Standing {
+                    counted: self.counted(),
+                    earlier_block: scribe.resumed_block(),
+                },
                 budget,
                 policy,
                 situation,

@@ -1,9 +1,11 @@
 //! `mainstay compact`: one compaction, kept in the store before its result is given out.
 
+mod keep;
 mod print;
 mod report;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Context;
@@ -13,21 +15,16 @@ use mainstay_engine::compaction::Compactor;
 use mainstay_engine::compaction::Outcome;
 use mainstay_engine::compaction::Verdict;
 use mainstay_engine::decide::Engine;
+use mainstay_engine::decide::Mode;
 use mainstay_engine::decide::Policy;
 use mainstay_engine::decide::ReasoningRule;
 use mainstay_engine::decide::Situation;
-use mainstay_engine::decide::marker::reference;
 use mainstay_engine::ledger::scribe::NothingToHide;
 use mainstay_engine::ledger::scribe::Scribe;
 use mainstay_engine::transcript::Role;
-use mainstay_engine::transcript::ToolOutcome;
 use mainstay_engine::verify::Form;
 use mainstay_engine::verify::NoSecrets;
 use mainstay_engine::verify::check_structure;
-use mainstay_store::CheckpointId;
-use mainstay_store::Metrics;
-use mainstay_store::NewCheckpoint;
-use mainstay_store::NewDropped;
 use mainstay_store::Store;
 use mainstay_wire::document::Document;
 use mainstay_wire::reading::WireForm;
@@ -40,6 +37,7 @@ use crate::environment;
 use crate::input::Input;
 use crate::input::Loaded;
 use crate::input::busy;
+use crate::memory;
 use crate::screen::Screen;
 
 /// Compact a session: prune what is old, keep every original in the store.
@@ -87,7 +85,7 @@ pub struct Arguments {
 /// The engines to choose from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum WhichEngine {
-    /// Pruning where it buys enough room; says so where it does not.
+    /// Pruning where it buys enough room, a ledger where it does not.
     Auto,
     /// Pruning only, whatever it buys.
     Prune,
@@ -109,8 +107,7 @@ pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
     let policy = policy(arguments);
     let budget = arguments.counting.budget(document)?;
     let family = arguments.counting.family(document);
-    let scribe = Scribe::new([0; 32], std::sync::Arc::new(NothingToHide));
-    let mut compactor = Compactor::new(family, &policy).with_scribe(scribe);
+    let mut compactor = Compactor::new(family, &policy);
     let busy = busy("counting", arguments.input.size());
     compactor.observe(&document.transcript);
     drop(busy);
@@ -131,22 +128,42 @@ pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
         },
     };
     if arguments.plan {
+        // A plan is only looked at: it needs no key and no store.
+        let compactor = compactor.with_scribe(Scribe::new([0; 32], Arc::new(NothingToHide)));
         let plan = compactor.plan(&document.transcript, &budget, &policy, situation);
         return print::plan(document, &plan, arguments.json, screen);
+    }
+    let written = document.write();
+    let original = keep::original_chunks(&loaded, &written);
+    let conversation = memory::conversation_key(document, original.first().copied().unwrap_or_default());
+    // Where nothing is to be done, no store is made for it.
+    let plan = compactor.plan(&document.transcript, &budget, &policy, situation);
+    let mut store = None;
+    if plan.mode != Mode::Nothing {
+        let mut opened = Store::open(&environment::store_path(arguments.store.as_ref())?)?;
+        compactor = compactor.with_scribe(memory::scribe(&mut opened, document, &conversation)?);
+        compactor.observe(&document.transcript);
+        store = Some(opened);
     }
     let mut outcome = compactor.pass(&document.transcript, &budget, &policy, situation, &NoSecrets);
     refuse_broken(document, &compactor, &mut outcome);
     let mut report = Report::new(document, &outcome, &budget);
-    match outcome.verdict {
-        Verdict::Unchanged(_) => {
+    match (&outcome.verdict, &mut store) {
+        (Verdict::Compacted, Some(store)) => {
+            let moment = keep::Moment {
+                document,
+                original: &original,
+                conversation: &conversation,
+                started,
+            };
+            let (checkpoint, result) = keep::keep(arguments, &moment, &compactor, &outcome, store)?;
+            report.checkpoint = Some(checkpoint.to_string());
+            write(arguments.output.as_deref(), result.as_bytes(), screen)?;
+        }
+        (Verdict::Compacted | Verdict::Unchanged(_), _) => {
             if arguments.output.is_some() {
                 write_original(arguments, &loaded, screen)?;
             }
-        }
-        Verdict::Compacted => {
-            let (checkpoint, result) = keep(arguments, &loaded, &outcome, started)?;
-            report.checkpoint = Some(checkpoint.to_string());
-            write(arguments.output.as_deref(), result.as_bytes(), screen)?;
         }
     }
     if arguments.json {
@@ -206,113 +223,6 @@ fn policy(arguments: &Arguments) -> Policy {
         target: arguments.target,
         tail: arguments.tail,
         ..Policy::default()
-    }
-}
-
-/// Keeps the compaction in the store; when this returns, it is on disk.
-fn keep(
-    arguments: &Arguments,
-    loaded: &Loaded,
-    outcome: &Outcome,
-    started: Instant,
-) -> anyhow::Result<(CheckpointId, String)> {
-    let document = &loaded.document;
-    let result_chunks = document.compacted_chunks(&outcome.changes, outcome.block.as_ref());
-    let result_bytes: Vec<&[u8]> = result_chunks.iter().map(|chunk| chunk.as_bytes()).collect();
-    let written = document.write();
-    let original = original_chunks(loaded, &written);
-    let failed = |dropped: &mainstay_engine::transform::Dropped| {
-        let part = &document.transcript.messages()[dropped.spot.message as usize].parts[dropped.spot.part as usize];
-        matches!(part, mainstay_engine::transcript::Part::Result(result) if result.outcome == ToolOutcome::Failure)
-    };
-    let dropped: Vec<_> = outcome
-        .dropped
-        .iter()
-        .map(|dropped| NewDropped {
-            reference: &dropped.reference,
-            text: &dropped.text,
-            message: dropped.spot.message as usize,
-            part: dropped.spot.part as usize,
-            role: dropped.role,
-            author: dropped.author,
-            tool: dropped.tool.as_deref(),
-            action: dropped.action.name(),
-            tokens: dropped.tokens,
-            failed: failed(dropped),
-        })
-        .collect();
-    let plan = serde_json::to_string(&report::PlanReport::new(document, &outcome.plan))?;
-    let conversation = conversation_key(document, original.first().copied().unwrap_or_default());
-    let model = arguments.counting.model_of(document);
-    let mut store = Store::open(&environment::store_path(arguments.store.as_ref())?)?;
-    let turns = document
-        .transcript
-        .messages()
-        .iter()
-        .filter(|message| message.opens_turn())
-        .count();
-    let messages_after = match &outcome.block {
-        Some(block) => block.span.kept.len() + 1,
-        None => document.transcript.messages().len(),
-    };
-    let id = store.append(&NewCheckpoint {
-        source: &arguments.input.session,
-        format: document.format.name,
-        form: document.form().name(),
-        model: model.as_deref(),
-        original: &original,
-        result: &result_bytes,
-        dropped: &dropped,
-        metrics: Metrics {
-            mode: if outcome.block.is_some() { "ledger" } else { "prune" }.to_owned(),
-            trigger: if arguments.force { "asked for" } else { "due" }.to_owned(),
-            tokens_before: outcome.plan.tokens_before,
-            tokens_after: outcome.prompt_after,
-            messages_before: document.transcript.messages().len() as u64,
-            messages_after: messages_after as u64,
-            turns: turns as u64,
-            earliest_changed: outcome.earliest_changed.map(|index| index as u64),
-            duration_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
-            ..Metrics::default()
-        },
-        plan: &plan,
-        engine_version: env!("CARGO_PKG_VERSION"),
-        ..NewCheckpoint::new(&conversation, environment::now())
-    })?;
-    Ok((id, result_chunks.concat()))
-}
-
-/// The exact bytes that came in, cut where messages or lines begin: what the store knows already costs nothing.
-fn original_chunks<'a>(loaded: &'a Loaded, written: &'a str) -> Vec<&'a [u8]> {
-    let by_message: Vec<&[u8]> = loaded
-        .document
-        .original_chunks()
-        .into_iter()
-        .map(str::as_bytes)
-        .collect();
-    match &loaded.bytes {
-        Some(bytes)
-            if by_message.iter().map(|chunk| chunk.len()).sum::<usize>() == bytes.len()
-                && by_message.concat() == *bytes =>
-        {
-            by_message
-        }
-        Some(bytes) => bytes.split_inclusive(|byte| *byte == b'\n').collect(),
-        None => vec![written.as_bytes()],
-    }
-}
-
-/// The session's own id, else a name made of how the conversation begins.
-fn conversation_key(document: &Document, first: &[u8]) -> String {
-    match &document.about.id {
-        Some(id) => id.clone(),
-        None => {
-            let opening = document
-                .verbatim(0)
-                .map_or_else(|| String::from_utf8_lossy(first).into_owned(), str::to_owned);
-            let next = document.verbatim(1).unwrap_or("");
-            format!("{}-{}", document.format.name, reference(&format!("{opening}{next}")))
-        }
     }
 }
 

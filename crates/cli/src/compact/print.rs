@@ -14,9 +14,7 @@ use crate::screen::percent;
 pub fn outcome(report: &Report, output: Option<&str>, screen: &mut Screen) -> anyhow::Result<()> {
     if !report.compacted {
         screen.line(&format!("Nothing was changed: {}.", report.reason))?;
-        if report.mode == "full" {
-            screen.faint("This version cannot replace the middle yet. --engine prune takes what pruning gives; a higher --target may be met.")?;
-        } else if report.reason.contains("a compaction was asked for") {
+        if report.reason.contains("a compaction was asked for") {
             screen.faint("What could be pruned is recent or small; --target reaches into recent outputs, a lower --tail leaves more.")?;
         } else if report.reason.contains("is below the threshold") || report.reason.contains("is not above the target")
         {
@@ -36,7 +34,7 @@ pub fn outcome(report: &Report, output: Option<&str>, screen: &mut Screen) -> an
         number(report.messages),
         number(report.window),
     ))?;
-    screen.heading("Pruned")?;
+    screen.heading("Taken out")?;
     let rows = report.pruned.iter().map(|(kind, pruned)| {
         vec![
             (*kind).to_owned(),
@@ -90,9 +88,6 @@ pub fn plan(document: &Document, plan: &Plan, as_json: bool, screen: &mut Screen
     screen.heading("Why")?;
     for reason in &report.reasons {
         screen.line(&format!("  {reason}"))?;
-    }
-    if report.mode == "full" {
-        screen.line("  this version cannot do that yet: nothing would be changed, except with --engine prune")?;
     }
     if report.actions.is_empty() {
         return Ok(());

@@ -30,6 +30,7 @@ pub use policy::ledger_tokens;
 pub use policy::low_water;
 pub use policy::protected_outputs;
 pub use replace::Replacement;
+pub use replace::Standing;
 pub use replace::plan_replacement;
 pub use situation::ReasoningRule;
 pub use situation::Situation;

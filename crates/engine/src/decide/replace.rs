@@ -28,19 +28,28 @@ pub struct Replacement {
     pub block_tokens: u64,
 }
 
+/// Where earlier passes have left the conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// Its counted size now.
+    pub counted: u64,
+    /// The block with which it came.
+    pub earlier_block: Option<usize>,
+}
+
 /// Plans the replacement of a plan whose mode is full; a plan that cannot be carried out says why.
 pub fn plan_replacement(
     plan: &mut Plan,
     transcript: &Transcript,
     tally: &Tally,
-    counted: u64,
+    standing: Standing,
     budget: &Budget,
     policy: &Policy,
     situation: Situation,
 ) {
     let aim = plan.target.saturating_sub(situation.margin);
     let excess = (situation.prompt.saturating_sub(aim) as f64 / situation.scale).ceil() as u64;
-    let allowed = counted.saturating_sub(excess);
+    let allowed = standing.counted.saturating_sub(excess);
     let tokens = allowed.saturating_sub(instruction_tokens(transcript, tally));
     let room = Room {
         tokens,
@@ -49,6 +58,7 @@ pub fn plan_replacement(
             None => budget.tail,
         }),
         tail_messages: policy.tail_messages,
+        earlier_block: standing.earlier_block,
         may_squeeze: policy.target.is_some(),
     };
     let Some(span) = span(transcript, tally, room) else {

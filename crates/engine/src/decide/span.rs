@@ -6,10 +6,8 @@
 
 use crate::account::Tally;
 use crate::decide::boundary::step_start;
-use crate::decide::marker::opens_block;
 use crate::transcript::Author;
 use crate::transcript::Message;
-use crate::transcript::Part;
 use crate::transcript::Role;
 use crate::transcript::Transcript;
 
@@ -51,6 +49,8 @@ pub struct Room {
     pub tail: u64,
     /// How many messages the tail has at least, where they fit.
     pub tail_messages: usize,
+    /// A block of an earlier pass: what this one replaces.
+    pub earlier_block: Option<usize>,
     /// Whether the newest words and the newest step may be given to the block when they do not fit.
     pub may_squeeze: bool,
 }
@@ -67,11 +67,6 @@ pub fn instruction_tokens(transcript: &Transcript, tally: &Tally) -> u64 {
 /// Instructions of whoever configured the agent, wherever they stand.
 fn is_instruction(message: &Message) -> bool {
     matches!(message.role, Role::System | Role::Developer) && message.author == Author::System
-}
-
-/// A block of an earlier pass: what the next one replaces.
-fn is_block(message: &Message) -> bool {
-    message.author == Author::Summary && matches!(&message.parts[..], [Part::Text(text)] if opens_block(text))
 }
 
 /// Chooses what a full pass keeps; `None` when the newest words and step leave no room for a block.
@@ -132,7 +127,7 @@ pub fn span(transcript: &Transcript, tally: &Tally, room: Room) -> Option<Span> 
     let told = told.filter(|index| cost(*index) <= room.tokens / SUMMARY_SHARE);
     let keeps = |index: &usize| {
         let is_wanted = *index >= tail_start || [pinned, first_words, told].contains(&Some(*index));
-        is_instruction(&messages[*index]) || (is_wanted && !is_block(&messages[*index]))
+        is_instruction(&messages[*index]) || (is_wanted && room.earlier_block != Some(*index))
     };
     let kept: Vec<usize> = (0..messages.len()).filter(keeps).collect();
     let block_at = kept

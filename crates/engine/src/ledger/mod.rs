@@ -9,6 +9,7 @@ pub mod deeds;
 pub mod entry;
 pub mod facts;
 pub mod frame;
+pub mod memory;
 pub mod page;
 pub mod scribe;
 pub mod statements;

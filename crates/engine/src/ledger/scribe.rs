@@ -1,14 +1,22 @@
 //! The one who writes the ledger: cleans every message, folds it, and writes the block that stands for what is replaced.
 
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::decide::Span;
 use crate::ledger::Ledger;
 use crate::ledger::entry::Entry;
 use crate::ledger::frame;
+use crate::ledger::memory::Digest;
+use crate::ledger::memory::Kept;
+use crate::ledger::memory::Memory;
+use crate::ledger::memory::chained;
+use crate::ledger::memory::digest;
 use crate::ledger::page;
 use crate::ledger::page::Sections;
+use crate::transcript::Author;
 use crate::transcript::Content;
 use crate::transcript::Input;
 use crate::transcript::Message;
@@ -37,13 +45,25 @@ const LEAST_BLOCK: u64 = 48;
 /// A page is written at most this often: each time smaller by what it was too long.
 const MOST_ATTEMPTS: usize = 5;
 
+/// The number of a message that is not part of the history itself: a block.
+const NO_NUMBER: u32 = u32::MAX;
+
 /// Keeps the ledger of one conversation.
 #[derive(Clone)]
 pub struct Scribe {
     key: [u8; 32],
     cleaner: Arc<dyn Cleaner>,
     ledger: Ledger,
-    /// Messages in which something was hidden, as they may be shown.
+    /// The digest of everything that was folded.
+    chain: Digest,
+    /// For every message seen, its number in the conversation: what a block stands for has numbers too.
+    numbers: Vec<u32>,
+    digests: Vec<Digest>,
+    /// Messages behind a block that are known already, the next one first.
+    expected: VecDeque<Kept>,
+    /// The block of an earlier pass that the conversation came with.
+    resumed_block: Option<usize>,
+    /// Messages in which something was hidden, as they may be shown, by index.
     cleaned: BTreeMap<u32, Message>,
 }
 
@@ -64,8 +84,83 @@ impl Scribe {
             key,
             cleaner,
             ledger: Ledger::default(),
+            chain: Digest::default(),
+            numbers: Vec::new(),
+            digests: Vec::new(),
+            expected: VecDeque::new(),
+            resumed_block: None,
             cleaned: BTreeMap::new(),
         }
+    }
+
+    /// The mark of the frame that one of these messages is, when this key made it: the name under which the state
+    /// behind it was saved.
+    pub fn find_frame(&self, messages: &[Message]) -> Option<(usize, String)> {
+        let framed = messages
+            .iter()
+            .enumerate()
+            .filter(|(_, message)| message.author == Author::Summary);
+        let opened = framed.filter_map(|(index, message)| match &message.parts[..] {
+            [Part::Text(text)] => Some((index, frame::open(&self.key, text)?.0.to_owned())),
+            _ => None,
+        });
+        opened.last()
+    }
+
+    /// The mark of a frame that this key made.
+    pub fn mark_of<'a>(&self, text: &'a str) -> Option<&'a str> {
+        frame::open(&self.key, text).map(|(mark, _)| mark)
+    }
+
+    /// Goes on from a state whose block is one of the messages to come.
+    pub fn resume_behind(&mut self, block: usize, memory: Memory) {
+        self.ledger = memory.ledger;
+        self.chain = memory.chain;
+        self.expected = memory.kept.into();
+        self.resumed_block = Some(block);
+    }
+
+    /// Goes on from a state of the same conversation, if it is one: whether these messages begin as it says.
+    pub fn resume(&mut self, memory: Memory, messages: &[Message]) -> bool {
+        let folded = memory.ledger.folded() as usize;
+        let Some(known) = messages.get(..folded) else {
+            return false;
+        };
+        let digests: Vec<Digest> = known.iter().map(digest).collect();
+        let chain = digests
+            .iter()
+            .fold(Digest::default(), |chain, digest| chained(chain, *digest));
+        if chain != memory.chain {
+            return false;
+        }
+        for (index, message) in known.iter().enumerate() {
+            if let Some(clean) = self.clean_message(message) {
+                self.cleaned.insert(index as u32, clean);
+            }
+        }
+        self.numbers = (0..folded as u32).collect();
+        self.digests = digests;
+        self.chain = chain;
+        self.ledger = memory.ledger;
+        true
+    }
+
+    /// The state to save: for the whole conversation, or for a block that leaves what a span keeps.
+    pub fn memory(&self, span: Option<&Span>) -> Memory {
+        let kept = span.map(|span| {
+            let kept = span.kept.iter().filter(|index| self.numbers[**index] != NO_NUMBER);
+            let kept = kept.map(|index| Kept {
+                digest: self.digests[*index],
+                number: self.numbers[*index],
+            });
+            kept.collect()
+        });
+        Memory::new(self.ledger.clone(), self.chain, kept.unwrap_or_default())
+    }
+
+    /// The block of an earlier pass that the conversation came with, and that the next one replaces.
+    pub fn resumed_block(&self) -> Option<usize> {
+        self.resumed_block
     }
 
     /// What hides secrets.
@@ -80,9 +175,27 @@ impl Scribe {
 
     /// Takes in the messages that are new. Earlier ones must be the same as before.
     pub fn observe(&mut self, messages: &[Message]) {
-        for (index, message) in messages.iter().enumerate().skip(self.ledger.folded() as usize) {
+        for (index, message) in messages.iter().enumerate().skip(self.numbers.len()) {
+            let digest = digest(message);
+            self.digests.push(digest);
+            if self.resumed_block == Some(index) {
+                self.numbers.push(NO_NUMBER);
+                continue;
+            }
             let clean = self.clean_message(message);
-            self.ledger.fold(clean.as_ref().unwrap_or(message));
+            // What a block left is known; whatever the host changed or added meanwhile is new.
+            let known = self.expected.iter().position(|kept| kept.digest == digest);
+            match known {
+                Some(position) => {
+                    let kept = self.expected.drain(..=position).next_back();
+                    self.numbers.push(kept.map_or(NO_NUMBER, |kept| kept.number));
+                }
+                None => {
+                    self.numbers.push(self.ledger.folded());
+                    self.chain = chained(self.chain, digest);
+                    self.ledger.fold(clean.as_ref().unwrap_or(message));
+                }
+            }
             if let Some(clean) = clean {
                 self.cleaned.insert(index as u32, clean);
             }
@@ -157,7 +270,8 @@ impl Scribe {
     }
 
     fn sections(&self, span: &Span, room: u64, count: &dyn Fn(&str) -> u64) -> Sections {
-        let is_cold = |entry: &&Entry| !span.keeps(entry.last as usize) || !span.keeps(entry.first as usize);
+        let kept: BTreeSet<u32> = span.kept.iter().map(|index| self.numbers[*index]).collect();
+        let is_cold = |entry: &&Entry| !kept.contains(&entry.last) || !kept.contains(&entry.first);
         page::fill(self.ledger.entries().filter(is_cold), room, count)
     }
 }

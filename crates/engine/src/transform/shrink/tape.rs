@@ -350,7 +350,8 @@ mod tests {
         use proptest::prelude::*;
         let pieces = r#"(\{|\}|\[|\]|,|:|"a"|"\\n"|1|0|-2\.5|1e9|true|null| ){0,12}"#;
         proptest!(|(text in pieces)| {
-            let other = serde_json::from_str::<serde_json::Value>(&text).is_ok();
+            // As raw text: a number too large for a float is JSON all the same.
+            let other = serde_json::from_str::<&serde_json::value::RawValue>(&text).is_ok();
             prop_assert_eq!(Tape::document(&text).is_some(), other);
         });
     }

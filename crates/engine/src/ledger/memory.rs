@@ -1,0 +1,106 @@
+//! What a ledger remembers between runs, and how it finds its place in a conversation again.
+//!
+//! A conversation comes back in one of two ways: whole, grown by new messages; or as a compacted result, in which a
+//! block stands for most of it. A digest of every message tells which ones are known already.
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::ledger::Ledger;
+use crate::transcript::Content;
+use crate::transcript::Message;
+use crate::transcript::Part;
+
+/// The version of a saved state; another one is not read, and the ledger is folded anew.
+const VERSION: u32 = 1;
+
+/// A digest of what a message says, whatever form it is written in.
+pub type Digest = [u8; 16];
+
+/// The digest of a message.
+pub fn digest(message: &Message) -> Digest {
+    let mut hasher = blake3::Hasher::new();
+    let mut field = |kind: u8, text: &str| {
+        hasher.update(&[kind]);
+        hasher.update(&(text.len() as u64).to_le_bytes());
+        hasher.update(text.as_bytes());
+    };
+    field(0, message.role.name());
+    for part in &message.parts {
+        match part {
+            Part::Text(text) => field(1, text),
+            Part::Call(call) => {
+                field(2, &call.name);
+                field(3, call.input.as_str());
+            }
+            Part::Result(result) => {
+                field(4, result.id.as_str());
+                for content in &result.content {
+                    if let Content::Text(text) = content {
+                        field(5, text);
+                    }
+                }
+            }
+            Part::Thinking(_) | Part::Media(_) | Part::Opaque(_) => {}
+        }
+    }
+    short(hasher.finalize())
+}
+
+/// The digest of everything up to and with a message.
+pub fn chained(before: Digest, message: Digest) -> Digest {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&before);
+    hasher.update(&message);
+    short(hasher.finalize())
+}
+
+fn short(hash: blake3::Hash) -> Digest {
+    let mut digest = Digest::default();
+    digest.copy_from_slice(&hash.as_bytes()[..16]);
+    digest
+}
+
+/// A message that a block left in the conversation, and its number there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kept {
+    /// What it says.
+    pub digest: Digest,
+    /// Its number in the conversation.
+    pub number: u32,
+}
+
+/// A saved state.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Memory {
+    version: u32,
+    /// The ledger.
+    pub ledger: Ledger,
+    /// The digest of all messages that were folded.
+    pub chain: Digest,
+    /// What a block left, in order; empty for a state that is looked for by its whole conversation.
+    pub kept: Vec<Kept>,
+}
+
+impl Memory {
+    /// A state to save.
+    pub fn new(ledger: Ledger, chain: Digest, kept: Vec<Kept>) -> Self {
+        Self {
+            version: VERSION,
+            ledger,
+            chain,
+            kept,
+        }
+    }
+
+    /// The state as bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("a ledger has only texts and numbers")
+    }
+
+    /// The state of these bytes; `None` when they are not one of this version.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let memory: Self = serde_json::from_slice(bytes).ok()?;
+        (memory.version == VERSION).then_some(memory)
+    }
+}
