@@ -40,7 +40,10 @@ pub fn situation(form: Form, prompt: u64, forced: bool) -> Situation {
         scale: 1.0,
         forced,
         margin: 0,
-        block_role: Role::User,
+        block_role: match form {
+            Form::Chat | Form::Responses => Role::System,
+            Form::Anthropic => Role::User,
+        },
         reasoning: match form {
             Form::Responses => ReasoningRule::MustKeep,
             Form::Chat | Form::Anthropic => ReasoningRule::MayDrop,

@@ -5,6 +5,8 @@
 //! adopted: the conversation stays as it was, with the reason.
 
 use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
+use std::panic::catch_unwind;
 
 use crate::account::Budget;
 use crate::account::Family;
@@ -51,6 +53,8 @@ use crate::verify::check_target;
 
 /// How often a target that was just missed is aimed at again.
 const MOST_CORRECTIONS: usize = 3;
+/// Said when there is no block to put in place of anything.
+const FAILED: &str = "the ledger could not be written, so nothing was changed";
 /// Tokens that each correction aims below what was missed.
 const CORRECTION_MARGIN: u64 = 50;
 
@@ -101,6 +105,8 @@ pub struct Block {
 #[derive(Clone, Debug)]
 pub struct Compactor {
     scribe: Option<Scribe>,
+    /// Whether the ledger could not take a message in; it is not asked again.
+    has_failed: bool,
     block: Option<Block>,
     /// What changes save, by message.
     saved_in: BTreeMap<u32, u64>,
@@ -121,6 +127,7 @@ impl Compactor {
             changes: BTreeMap::new(),
             saved: 0,
             scribe: None,
+            has_failed: false,
             block: None,
             saved_in: BTreeMap::new(),
         }
@@ -136,8 +143,10 @@ impl Compactor {
     pub fn observe(&mut self, transcript: &Transcript) {
         self.tally.extend(transcript.messages());
         self.survey.observe(transcript);
-        if let Some(scribe) = &mut self.scribe {
-            scribe.observe(transcript.messages());
+        // Whatever a message does to the ledger, the conversation itself must come through.
+        if let Some(scribe) = self.scribe.as_mut().filter(|_| !self.has_failed) {
+            let fold = AssertUnwindSafe(|| scribe.observe(transcript.messages()));
+            self.has_failed = catch_unwind(fold).is_err();
         }
     }
 
@@ -177,6 +186,10 @@ impl Compactor {
             policy,
             situation,
         );
+        if plan.mode == Mode::Full && self.has_failed {
+            plan.mode = Mode::Nothing;
+            plan.reasons.push(FAILED.to_owned());
+        }
         if let (Mode::Full, Some(scribe)) = (plan.mode, &self.scribe) {
             plan_replacement(
                 &mut plan,
@@ -296,7 +309,7 @@ impl Compactor {
         let family = self.tally.family();
         let span = &replacement.span;
         let Some(block) = self.write_block(transcript, replacement, situation.block_role) else {
-            outcome.verdict = Verdict::Unchanged("the ledger could not be written; nothing was changed".to_owned());
+            outcome.verdict = Verdict::Unchanged(FAILED.to_owned());
             return;
         };
         let visible = |index: usize| {
@@ -366,7 +379,8 @@ impl Compactor {
         };
         let budget = replacement.block_tokens.saturating_sub(measure(&empty, family).total());
         let count = |text: &str| family.count(text, TextKind::Prose);
-        let text = scribe.block(messages, span, budget, &count)?;
+        let write = AssertUnwindSafe(|| scribe.block(messages, span, budget, &count));
+        let text = catch_unwind(write).ok().flatten()?;
         Some(Message {
             parts: vec![Part::Text(text.into())],
             ..empty

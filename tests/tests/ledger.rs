@@ -1,0 +1,221 @@
+//! What must hold of every full pass, on generated conversations of all provider forms.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+
+use std::sync::Arc;
+
+use mainstay_engine::account::Family;
+use mainstay_engine::account::Tally;
+use mainstay_engine::compaction::Compactor;
+use mainstay_engine::compaction::Outcome;
+use mainstay_engine::compaction::Verdict;
+use mainstay_engine::decide::Engine;
+use mainstay_engine::decide::Policy;
+use mainstay_engine::ledger::memory::Memory;
+use mainstay_engine::ledger::scribe::Cleaner;
+use mainstay_engine::ledger::scribe::NothingToHide;
+use mainstay_engine::ledger::scribe::Scribe;
+use mainstay_engine::transcript::Message;
+use mainstay_tests::conversation::Form;
+use mainstay_tests::conversation::Generated;
+use mainstay_tests::provider::violations;
+use mainstay_tests::trial::pass;
+use mainstay_tests::trial::read;
+use mainstay_wire::document::Document;
+use serde_json::Value;
+
+const CASES: u64 = 2_000;
+const KEY: [u8; 32] = [3; 32];
+
+fn policy(seed: u64, prompt: u64) -> Policy {
+    Policy {
+        engine: Engine::Ledger,
+        target: Some(prompt * [10, 30, 60][(seed % 3) as usize] / 100),
+        tail_messages: (seed % 5) as usize,
+        ..Policy::default()
+    }
+}
+
+fn scribe() -> Scribe {
+    Scribe::new(KEY, Arc::new(NothingToHide))
+}
+
+struct Tried {
+    body: String,
+    document: Document,
+    compactor: Compactor,
+    outcome: Outcome,
+    target: u64,
+}
+
+fn attempt(form: Form, seed: u64) -> Tried {
+    let mut generated = Generated::new(form, seed);
+    generated.grow(4 + (seed % 40) as usize, 1_500);
+    let body = generated.body();
+    let document = read(form, &body);
+    let mut tally = Tally::new(Family::O200k);
+    tally.extend(document.transcript.messages());
+    let policy = policy(seed, tally.total().total());
+    let mut compactor = Compactor::new(Family::O200k, &policy).with_scribe(scribe());
+    let outcome = pass(&mut compactor, &document, form, &policy, true);
+    Tried {
+        body,
+        document,
+        compactor,
+        outcome,
+        target: policy.target.unwrap(),
+    }
+}
+
+fn written(tried: &Tried) -> String {
+    let block = tried.outcome.block.as_ref();
+    tried.document.compacted_chunks(&tried.outcome.changes, block).concat()
+}
+
+#[test]
+fn every_result_is_valid_within_its_target_and_keeps_the_tail_byte_for_byte() {
+    let mut compacted = 0;
+    for seed in 0..CASES {
+        let form = Form::ALL[(seed % 3) as usize];
+        let tried = attempt(form, seed);
+        let written = written(&tried);
+        let Some(block) = &tried.outcome.block else {
+            assert_eq!(written, tried.body, "seed {seed}: the original comes back");
+            continue;
+        };
+        assert_eq!(tried.outcome.verdict, Verdict::Compacted);
+        compacted += 1;
+        assert!(tried.outcome.counted_after <= tried.target, "seed {seed}: over target");
+        assert!(
+            tried.outcome.counted_after < tried.outcome.counted_before,
+            "seed {seed}"
+        );
+        let after: Value = serde_json::from_str(&written).unwrap();
+        assert_eq!(violations(&after, form), Vec::<String>::new(), "seed {seed}");
+
+        let again = read(form, &written);
+        let mut tally = Tally::new(Family::O200k);
+        tally.extend(again.transcript.messages());
+        assert_eq!(tally.total().total(), tried.outcome.counted_after, "seed {seed}");
+        assert_eq!(
+            again.transcript.messages().len(),
+            block.span.kept.len() + 1,
+            "seed {seed}"
+        );
+        for (position, index) in block.span.kept.iter().enumerate() {
+            let now = position + usize::from(position >= block.span.block_at);
+            assert_eq!(
+                again.verbatim(now),
+                tried.document.verbatim(*index),
+                "seed {seed}, message {index}"
+            );
+        }
+        let messages = tried.document.transcript.messages();
+        let newest = messages.iter().rposition(Message::opens_turn).unwrap();
+        assert!(block.span.keeps(newest) || block.span.is_squeezed, "seed {seed}");
+        assert!(
+            block.span.keeps(messages.len() - 1)
+                || block.span.is_squeezed
+                || !messages[messages.len() - 1].has_results()
+        );
+        // Every part that is gone was handed over.
+        let gone = (0..messages.len()).filter(|index| !block.span.keeps(*index));
+        for index in gone {
+            let handed = tried
+                .outcome
+                .dropped
+                .iter()
+                .any(|dropped| dropped.spot.message as usize == index);
+            assert!(
+                handed || messages[index].parts.is_empty(),
+                "seed {seed}: message {index} is lost"
+            );
+        }
+    }
+    println!("{compacted} of {CASES} conversations were replaced by a ledger");
+    assert!(compacted > CASES / 2);
+}
+
+#[test]
+fn the_same_conversation_gives_the_same_bytes_however_it_was_learnt() {
+    for seed in (0..CASES).step_by(4) {
+        let form = Form::ALL[(seed % 3) as usize];
+        let tried = attempt(form, seed);
+        let messages = tried.document.transcript.messages();
+        let at_once = tried.compactor.scribe().unwrap().memory(None).to_bytes();
+        // One message at a time, and a restart in between.
+        let mut stepwise = scribe();
+        for end in 1..=messages.len() {
+            stepwise.observe(&messages[..end]);
+            if end == messages.len() / 2 {
+                let saved = Memory::from_bytes(&stepwise.memory(None).to_bytes()).unwrap();
+                stepwise = scribe();
+                assert!(stepwise.resume(saved, messages), "seed {seed}");
+            }
+        }
+        assert_eq!(stepwise.memory(None).to_bytes(), at_once, "seed {seed}");
+        assert_eq!(written(&attempt(form, seed)), written(&tried), "seed {seed}");
+        // A state of another conversation is not taken for this one's.
+        let mut other = Generated::new(form, seed + 1_000_000);
+        other.grow(4 + (seed % 40) as usize, 1_500);
+        let other = read(form, &other.body());
+        assert!(!scribe().resume(Memory::from_bytes(&at_once).unwrap(), other.transcript.messages()));
+    }
+}
+
+#[test]
+fn a_compacted_conversation_goes_on_from_its_block() {
+    for seed in (0..CASES).step_by(5) {
+        let form = Form::ALL[(seed % 3) as usize];
+        let tried = attempt(form, seed);
+        let Some(block) = &tried.outcome.block else { continue };
+        let again = read(form, &written(&tried));
+        let first = tried.compactor.scribe().unwrap();
+        let mut resumed = scribe();
+        let (at, _) = resumed.find_frame(again.transcript.messages()).unwrap();
+        let saved = first.memory(Some(&block.span)).to_bytes();
+        resumed.resume_behind(at, Memory::from_bytes(&saved).unwrap());
+        resumed.observe(again.transcript.messages());
+        assert_eq!(resumed.ledger(), first.ledger(), "seed {seed}: nothing is folded twice");
+        // Another key does not take the block for its own.
+        let stranger = Scribe::new([4; 32], Arc::new(NothingToHide));
+        assert!(stranger.find_frame(again.transcript.messages()).is_none());
+    }
+}
+
+/// Fails where a text holds a certain word, as a bug in extraction would.
+struct Failing;
+
+impl Cleaner for Failing {
+    fn clean(&self, text: &str) -> Option<String> {
+        assert!(!text.contains("unlucky"), "injected");
+        None
+    }
+}
+
+#[test]
+fn a_failure_of_the_ledger_returns_the_original() {
+    let quiet = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    let body = format!(
+        r#"{{"messages":[{{"role":"user","content":"{}"}},{{"role":"assistant","content":"unlucky"}},{{"role":"user","content":"go"}}]}}"#,
+        "a long beginning ".repeat(200)
+    );
+    let document = read(Form::Chat, &body);
+    let policy = policy(0, 800);
+    let mut compactor = Compactor::new(Family::O200k, &policy).with_scribe(Scribe::new(KEY, Arc::new(Failing)));
+    let outcome = pass(&mut compactor, &document, Form::Chat, &policy, true);
+    std::panic::set_hook(quiet);
+    assert!(
+        matches!(&outcome.verdict, Verdict::Unchanged(why) if why.contains("ledger")),
+        "{:?}",
+        outcome.verdict
+    );
+    assert_eq!(
+        document
+            .compacted_chunks(&outcome.changes, outcome.block.as_ref())
+            .concat(),
+        body
+    );
+    assert_eq!(compactor.messages(&document.transcript), document.transcript.messages());
+}
