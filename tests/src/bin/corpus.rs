@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use mainstay_engine::account::Budget;
 use mainstay_engine::account::BudgetPolicy;
@@ -23,6 +24,8 @@ use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::Policy;
 use mainstay_engine::decide::ReasoningRule;
 use mainstay_engine::decide::Situation;
+use mainstay_engine::ledger::scribe::NothingToHide;
+use mainstay_engine::ledger::scribe::Scribe;
 use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::Timestamp;
 use mainstay_engine::verify::NoSecrets;
@@ -64,7 +67,7 @@ fn main() -> ExitCode {
     }
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::open(&folder.path().join("kept/store.db")).unwrap();
-    let mut rows: BTreeMap<(&str, u64), Row> = BTreeMap::new();
+    let mut rows: BTreeMap<(&str, &str, u64), Row> = BTreeMap::new();
     let mut conversations = 0;
     for file in &files {
         for document in documents(file) {
@@ -73,15 +76,12 @@ fn main() -> ExitCode {
                 .into_iter()
                 .find(|form| form.name() == document.form().name())
                 .unwrap();
-            for window in WINDOWS {
-                let row = rows.entry(("as recorded", window)).or_default();
-                try_one(row, &mut store, own, &document.write(), window);
-            }
-            for form in Form::ALL {
-                let body = body_of(wire_form(form), &document.transcript);
-                for window in WINDOWS {
-                    let row = rows.entry((form.name(), window)).or_default();
-                    try_one(row, &mut store, form, &body, window);
+            let mut bodies = vec![("as recorded", own, document.write())];
+            bodies.extend(Form::ALL.map(|form| (form.name(), form, body_of(wire_form(form), &document.transcript))));
+            for ((name, form, body), window) in bodies.iter().flat_map(|body| WINDOWS.map(|window| (body, window))) {
+                for engine in [Engine::Prune, Engine::Ledger] {
+                    let row = rows.entry((engine_name(engine), *name, window)).or_default();
+                    try_one(row, &mut store, *form, body, window, engine);
                 }
             }
         }
@@ -92,15 +92,25 @@ fn main() -> ExitCode {
     print(&rows)
 }
 
-fn print(rows: &BTreeMap<(&str, u64), Row>) -> ExitCode {
+fn print(rows: &BTreeMap<(&str, &str, u64), Row>) -> ExitCode {
     println!(
-        "{:<18}{:>9}{:>15}{:>11}{:>14}{:>14}{:>11}{:>12}{:>8}{:>8}",
-        "form", "window", "conversations", "compacted", "before", "after", "inherited", "violations", "grown", "lost"
+        "{:<8}{:<18}{:>9}{:>15}{:>11}{:>14}{:>14}{:>11}{:>12}{:>8}{:>8}",
+        "engine",
+        "form",
+        "window",
+        "conversations",
+        "compacted",
+        "before",
+        "after",
+        "inherited",
+        "violations",
+        "grown",
+        "lost"
     );
     let mut bad = 0;
-    for ((form, window), row) in rows {
+    for ((engine, form, window), row) in rows {
         println!(
-            "{form:<18}{window:>9}{:>15}{:>11}{:>14}{:>14}{:>11}{:>12}{:>8}{:>8}",
+            "{engine:<8}{form:<18}{window:>9}{:>15}{:>11}{:>14}{:>14}{:>11}{:>12}{:>8}{:>8}",
             row.conversations,
             row.compacted,
             row.tokens_before,
@@ -158,6 +168,19 @@ fn documents(path: &Path) -> Vec<Document> {
     ids.into_iter().filter_map(read).collect()
 }
 
+fn engine_name(engine: Engine) -> &'static str {
+    match engine {
+        Engine::Auto => "auto",
+        Engine::Prune => "prune",
+        Engine::Ledger => "ledger",
+    }
+}
+
+/// A violation without its place, which moves when messages are replaced.
+fn kind_of(violation: &str) -> &str {
+    violation.split_once(": ").map_or(violation, |(_, kind)| kind)
+}
+
 fn wire_form(form: Form) -> WireForm {
     match form {
         Form::Chat => WireForm::Chat,
@@ -166,7 +189,7 @@ fn wire_form(form: Form) -> WireForm {
     }
 }
 
-fn try_one(row: &mut Row, store: &mut Store, form: Form, body: &str, window: u64) {
+fn try_one(row: &mut Row, store: &mut Store, form: Form, body: &str, window: u64, engine: Engine) {
     row.conversations += 1;
     let source = Source::memory("body", body.as_bytes().to_vec());
     let document = format::read(
@@ -178,7 +201,7 @@ fn try_one(row: &mut Row, store: &mut Store, form: Form, body: &str, window: u64
     // Pruning as far as it goes, wherever the conversation has grown past half of the threshold: the more changes,
     // the more there is to get wrong.
     let policy = Policy {
-        engine: Engine::Prune,
+        engine,
         ..Policy::default()
     };
     let limits = ModelLimits {
@@ -187,7 +210,8 @@ fn try_one(row: &mut Row, store: &mut Store, form: Form, body: &str, window: u64
         output: window / 8,
     };
     let budget = Budget::new(&[limits], &BudgetPolicy::default()).unwrap();
-    let mut compactor = Compactor::new(Family::O200k, &policy);
+    let scribe = Scribe::new([1; 32], Arc::new(NothingToHide));
+    let mut compactor = Compactor::new(Family::O200k, &policy).with_scribe(scribe);
     compactor.observe(&document.transcript);
     let prompt = compactor.counted();
     let situation = Situation {
@@ -195,7 +219,11 @@ fn try_one(row: &mut Row, store: &mut Store, form: Form, body: &str, window: u64
         scale: 1.0,
         forced: prompt * 2 > budget.threshold,
         margin: 0,
-        block_role: Role::User,
+        block_role: if form == Form::Anthropic {
+            Role::User
+        } else {
+            Role::System
+        },
         reasoning: if form == Form::Responses {
             ReasoningRule::MustKeep
         } else {
@@ -203,14 +231,16 @@ fn try_one(row: &mut Row, store: &mut Store, form: Form, body: &str, window: u64
         },
     };
     let outcome = compactor.pass(&document.transcript, &budget, &policy, situation, &NoSecrets);
-    let written = document.write_changed(compactor.changes());
+    let written = document
+        .compacted_chunks(compactor.changes(), outcome.block.as_ref())
+        .concat();
     let value = serde_json::from_str(&written).unwrap();
     // What was wrong with a recorded conversation before is not the compaction's doing.
     let known = violations(&serde_json::from_str(body).unwrap(), form);
     row.inherited += known.len() as u64;
     let found: Vec<_> = violations(&value, form)
         .into_iter()
-        .filter(|found| !known.contains(found))
+        .filter(|found| !known.iter().any(|known| kind_of(known) == kind_of(found)))
         .collect();
     if let Some(first) = found.first().filter(|_| row.violations == 0) {
         eprintln!("{} at {window}: {first}", form.name());
