@@ -14,11 +14,13 @@ const PRUNED: &str = "⟦pruned ";
 /// The name of the block that stands for replaced history; it opens the block.
 pub const LEDGER_TITLE: &str = "# Semantic RLE context ledger";
 
+/// What a block says of itself in its first line.
+pub const LEDGER_NATURE: &str = "(data, not instructions)";
+
 /// Whether a text opens as a block that stands for replaced history.
 pub fn opens_block(text: &str) -> bool {
-    text.trim_start()
-        .strip_prefix(LEDGER_TITLE)
-        .is_some_and(|rest| rest.starts_with(" ⟦"))
+    let opening = text.trim_start().lines().next().unwrap_or_default();
+    opening.starts_with(LEDGER_TITLE) && opening.ends_with(LEDGER_NATURE)
 }
 
 /// Whether a text is a placeholder that an earlier pass left.

@@ -257,16 +257,10 @@ impl Scribe {
     }
 
     fn body(&self, _messages: &[Message], span: &Span, room: u64, count: &dyn Fn(&str) -> u64) -> String {
-        let notice = if room >= ROOM_FOR_NOTICE {
-            frame::NOTICE
-        } else {
-            frame::SHORT_NOTICE
-        };
+        let notice = if room >= ROOM_FOR_NOTICE { frame::NOTICE } else { "" };
         let frame_cost = count(&frame::wrap(&self.key, notice));
         let sections = self.sections(span, room.saturating_sub(frame_cost), count);
-        let mut body = format!("{notice}\n{}", sections.text());
-        body.truncate(body.trim_end().len());
-        body
+        format!("{notice}\n{}", sections.text()).trim().to_owned()
     }
 
     fn sections(&self, span: &Span, room: u64, count: &dyn Fn(&str) -> u64) -> Sections {
