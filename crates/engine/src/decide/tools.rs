@@ -3,11 +3,21 @@
 //! The names are a table. A name that is not in it is judged by the words it is made of, and a tool that
 //! says nothing about itself is taken for something whose output may be needed: it is never taken for a read.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
 use crate::json::Object;
 use crate::transcript::Input;
 use crate::transcript::ToolCall;
 
 const TABLE: &str = include_str!("tools.tsv");
+
+/// The rows of the table; every call of a conversation is looked up, some of them twice.
+static ROWS: LazyLock<BTreeMap<&str, Deed>> = LazyLock::new(|| {
+    let rows = TABLE.lines().filter(|line| !line.starts_with('#'));
+    let pairs = rows.filter_map(|line| line.split_once('\t'));
+    pairs.filter_map(|(name, deed)| Some((name, Deed::named(deed)?))).collect()
+});
 
 /// What a tool does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -85,13 +95,7 @@ pub fn deed_of(name: &str) -> Deed {
     // `mcp__server__tool`, `functions.exec`, `container.exec`: the last piece is the tool.
     let last = lower.rsplit("__").next().unwrap_or(&lower);
     let last = last.rsplit(['.', ':', '/']).next().unwrap_or(last);
-    let row = |wanted: &str| {
-        let rows = TABLE.lines().filter(|line| !line.starts_with('#'));
-        let found = rows
-            .filter_map(|line| line.split_once('\t'))
-            .find(|(name, _)| *name == wanted);
-        found.and_then(|(_, deed)| Deed::named(deed))
-    };
+    let row = |wanted: &str| ROWS.get(wanted).copied();
     row(&lower).or_else(|| row(last)).unwrap_or_else(|| from_words(last))
 }
 

@@ -1,24 +1,366 @@
 //! What was done: files, commands, errors, tasks and configured values, from tool calls and their results.
+//!
+//! A call says what it is going to do and waits, as a part of the state, for the result that says what came of it. Everything
+//! is bounded: what makes room is what was touched longest ago. Text that a tool printed becomes a reading of that tool and
+//! nothing else; arguments are the model's.
+
+mod arguments;
+mod call;
+mod claims;
+mod failures;
+mod outcome;
+mod patch;
+mod path;
+mod program;
+mod readings;
+mod runs;
+mod script;
+mod shelf;
+mod shell;
+mod tasks;
+mod touch;
+mod trail;
+mod values;
+
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::decide::cut;
+use crate::ledger::deeds::call::Pending;
+use crate::ledger::deeds::call::Sort;
+use crate::ledger::deeds::claims::Claims;
+use crate::ledger::deeds::failures::Failure;
+use crate::ledger::deeds::failures::Report;
+use crate::ledger::deeds::outcome::Outcome;
+use crate::ledger::deeds::program::Run;
+use crate::ledger::deeds::runs::End;
+use crate::ledger::deeds::runs::Runs;
+use crate::ledger::deeds::tasks::Plan;
+use crate::ledger::deeds::tasks::Tasks;
+use crate::ledger::deeds::touch::Act;
+use crate::ledger::deeds::trail::Trail;
 use crate::ledger::entry::Entry;
+use crate::ledger::entry::Kind;
 use crate::ledger::facts::Facts;
 use crate::transcript::Message;
+use crate::transcript::Part;
+use crate::transcript::ToolCall;
+use crate::transcript::ToolResult;
+
+/// Most calls that wait for their results at once: more than any model makes in parallel. The oldest one is settled without.
+const MOST_PENDING: usize = 64;
+
+/// Most commands that are remembered to run on: agents end them before.
+const MOST_SESSIONS: usize = 32;
+
+/// Most things that one message is said to have shown as done.
+const MOST_SHOWN: usize = 32;
+
+/// Something that was shown as done: a task ticked off, a command that went well, a file that was changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shown {
+    /// What it is: a task, a command or a file.
+    pub kind: Kind,
+    /// What was done, in the words of the list, the command, or as `created docs/a.md`.
+    pub words: Box<str>,
+    /// The message that showed it.
+    pub message: u32,
+}
 
 /// What was done so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Deeds {
-    entries: Vec<Entry>,
+    pending: Vec<Pending>,
+    /// Commands that run on, by the session an agent gave them.
+    sessions: BTreeMap<u64, Vec<Run>>,
+    trail: Trail,
+    runs: Runs,
+    tasks: Tasks,
+    claims: Claims,
+    shown: Vec<Shown>,
 }
 
 impl Deeds {
     /// Takes in the calls and results of a message.
-    pub fn fold(&mut self, _index: u32, _message: &Message, _facts: &mut Facts) {}
+    pub fn fold(&mut self, index: u32, message: &Message, facts: &mut Facts) {
+        self.shown.clear();
+        for part in &message.parts {
+            match part {
+                Part::Call(call) => self.call(index, call, facts),
+                Part::Result(result) => self.result(index, result, facts),
+                Part::Text(_) | Part::Thinking(_) | Part::Media(_) | Part::Opaque(_) => {}
+            }
+        }
+    }
 
     /// Tasks, files, commands and errors, each kind in the order in which it was last touched.
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {
-        self.entries.iter()
+        let commands = self.runs.commands();
+        self.tasks.entries().chain(self.trail.entries()).chain(commands).chain(self.runs.errors())
+    }
+
+    /// What the message that was taken in last showed as done.
+    pub fn done(&self) -> &[Shown] {
+        &self.shown
+    }
+
+    fn call(&mut self, index: u32, call: &ToolCall, facts: &mut Facts) {
+        let pending = call::read(call, index, self.trail.folder());
+        self.pending.push(pending);
+        if self.pending.len() > MOST_PENDING {
+            let oldest = self.pending.remove(0);
+            self.settle(index, oldest, None, facts);
+        }
+    }
+
+    fn result(&mut self, index: u32, result: &ToolResult, facts: &mut Facts) {
+        let waiting = self.pending.iter().position(|pending| pending.id == result.id);
+        let Some(at) = waiting else { return };
+        let pending = self.pending.remove(at);
+        let outcome = outcome::read(result);
+        self.trail.learn_editor(outcome.open_file.as_deref(), outcome.folder.as_deref());
+        self.settle(index, pending, Some(&outcome), facts);
+    }
+
+    /// A call with its outcome, or without one when it never came.
+    fn settle(&mut self, index: u32, pending: Pending, outcome: Option<&Outcome<'_>>, facts: &mut Facts) {
+        if let Some(folder) = &pending.folder {
+            self.trail.learn_root(folder);
+        }
+        match pending.sort {
+            Sort::Reads | Sort::Changes => self.settle_files(index, &pending, outcome, facts),
+            Sort::Runs => self.settle_runs(index, &pending, outcome, facts),
+            Sort::Acts => self.settle_act(index, &pending, outcome, facts),
+            Sort::Plans | Sort::Other => {}
+        }
+        if let Some(plan) = &pending.plan {
+            self.settle_plan(index, plan, outcome);
+        } else if pending.sort == Sort::Plans
+            && let Some(outcome) = outcome
+        {
+            let printed = tasks::printed(&outcome.body);
+            if !printed.is_empty() {
+                self.settle_plan(index, &Plan::Some(printed), Some(outcome));
+            }
+        }
+        if let (Sort::Acts | Sort::Other, Some(outcome)) = (pending.sort, outcome.filter(|outcome| !outcome.says_failure())) {
+            let readings = readings::record(&pending.tool, pending.subject.as_ref(), &outcome.body);
+            self.claims.read(index, &readings, facts);
+        }
+    }
+
+    fn settle_files(&mut self, index: u32, pending: &Pending, outcome: Option<&Outcome<'_>>, facts: &mut Facts) {
+        let is_read = pending.sort == Sort::Reads;
+        // A file that is shown may begin with any words at all: only a mark says that it could not be.
+        let has_failed = outcome.is_some_and(|outcome| match is_read {
+            true => outcome.has_failed || outcome.body.len() < 400 && outcome.says_failure(),
+            false => outcome.says_failure(),
+        });
+        let reason = outcome.filter(|_| has_failed).map(Outcome::reason);
+        // Some viewers list a folder when they are given one.
+        let is_folder = outcome.is_some_and(|outcome| outcome.body.contains("files and directories up to"));
+        if !(is_read && is_folder) {
+            self.touch_all(index, pending, |_| reason.clone());
+        }
+        if has_failed {
+            return;
+        }
+        for change in &pending.changes {
+            self.set(index, change, facts);
+        }
+        if let (true, [touch], Some(outcome)) = (is_read, pending.touches.0.as_slice(), outcome) {
+            self.read_settings(index, &touch.path, &outcome.body, facts);
+        }
+    }
+
+    fn set(&mut self, index: u32, change: &values::Change, facts: &mut Facts) {
+        let mut change = change.clone();
+        if change.place.contains(['/', '.'])
+            && let Some(place) = self.trail.resolve(&change.place)
+        {
+            change.place = place;
+        }
+        self.claims.set(index, &change, facts);
+    }
+
+    fn read_settings(&mut self, index: u32, file: &str, body: &str, facts: &mut Facts) {
+        if let Some(file) = self.trail.resolve(file) {
+            let readings = readings::settings(&file, body);
+            self.claims.read(index, &readings, facts);
+        }
+    }
+
+    fn touch_all(&mut self, index: u32, pending: &Pending, failed: impl Fn(&str) -> Option<String>) {
+        for touch in &pending.touches.0 {
+            let reason = failed(&touch.path);
+            let is_new = touch.act == Act::Write && self.trail.is_new(&touch.path);
+            let Some(file) = self.trail.touch(pending.message, touch, reason.as_deref()) else {
+                continue;
+            };
+            if touch.act != Act::Read && reason.is_none() {
+                self.runs.edited(&file);
+                let act = if is_new { Act::Create } else { touch.act };
+                let act = if act == Act::Write { Act::Modify } else { act };
+                self.show(index, Kind::File, &format!("{} {file}", act.name()));
+            }
+        }
+    }
+
+    fn settle_runs(&mut self, index: u32, pending: &Pending, outcome: Option<&Outcome<'_>>, facts: &mut Facts) {
+        let body = outcome.map(|outcome| &*outcome.body).unwrap_or_default();
+        let complaints = complaints(body);
+        self.touch_all(index, pending, |path| {
+            let name = path::name(path);
+            let told = complaints.iter().find(|line| line.contains(name));
+            told.map(|line| cut(line, 200))
+        });
+        let has_failed = outcome.is_some_and(|outcome| outcome.has_failed);
+        if !has_failed {
+            for change in &pending.changes {
+                self.set(index, change, facts);
+            }
+            if let ([touch], [], Act::Read) = (pending.touches.0.as_slice(), pending.runs.as_slice(), first_act(pending)) {
+                self.read_settings(index, &touch.path, body, facts);
+            }
+        }
+        // A call that only talks to a running command is about that command.
+        let continued = pending.session.filter(|_| pending.runs.is_empty()).and_then(|session| self.sessions.remove(&session));
+        let counts = continued.is_none();
+        let runs = continued.unwrap_or_else(|| pending.runs.clone());
+        self.settle_commands(index, &runs, outcome, counts);
+        let session = outcome.and_then(|outcome| outcome.session).or(pending.session.filter(|_| outcome.is_some_and(|outcome| outcome.exit.is_none())));
+        if let Some(session) = session.filter(|_| !runs.is_empty()) {
+            self.sessions.insert(session, runs);
+            if self.sessions.len() > MOST_SESSIONS {
+                self.sessions.pop_first();
+            }
+        }
+    }
+
+    /// Commands of one script. One that fails stands at the end of what was run, so that the last that does something is meant.
+    fn settle_commands(&mut self, index: u32, runs: &[Run], outcome: Option<&Outcome<'_>>, counts: bool) {
+        let blamed = runs.iter().rposition(|run| run.is_check).or_else(|| runs.iter().rposition(|run| !run.is_look));
+        let blamed = blamed.or(runs.len().checked_sub(1));
+        let exit = outcome.and_then(|outcome| outcome.exit);
+        for (at, run) in runs.iter().enumerate() {
+            let is_blamed = Some(at) == blamed;
+            let (end, report) = match outcome {
+                Some(outcome) => judge(run, outcome, is_blamed),
+                None => (End::Unknown, Report::default()),
+            };
+            self.runs.ran(index, run, &end, exit.filter(|_| is_blamed), counts);
+            if !run.is_look {
+                self.runs.report(index, run, &end, &report);
+                if end == End::Well {
+                    self.show(index, Kind::Command, &run.key);
+                }
+            }
+        }
+    }
+
+    fn settle_act(&mut self, index: u32, pending: &Pending, outcome: Option<&Outcome<'_>>, facts: &mut Facts) {
+        let reason = outcome.filter(|outcome| outcome.says_failure()).map(Outcome::reason);
+        self.touch_all(index, pending, |_| reason.clone());
+        let _ = facts;
+        let Some(run) = pending.runs.first() else { return };
+        let end = match (&reason, outcome) {
+            (Some(reason), _) => End::Badly(reason.clone()),
+            (None, Some(_)) => End::Well,
+            (None, None) => End::Unknown,
+        };
+        self.runs.ran(index, run, &end, None, true);
+        let mut report = Report::default();
+        if let Some(reason) = reason.filter(|reason| !reason.is_empty()) {
+            report.failures.push(Failure {
+                key: cut(&format!("{}: {}", pending.tool, failures::mask(&reason)), 240),
+                line: format!("{}: {reason}", pending.tool),
+                test: None,
+                file: None,
+            });
+        }
+        self.runs.report(index, run, &end, &report);
+        if end == End::Well && !run.is_look {
+            self.show(index, Kind::Command, &run.key);
+        }
+    }
+
+    fn settle_plan(&mut self, index: u32, plan: &Plan, outcome: Option<&Outcome<'_>>) {
+        if outcome.is_some_and(|outcome| outcome.has_failed) {
+            return;
+        }
+        let body = outcome.map(|outcome| &*outcome.body).unwrap_or_default();
+        for words in self.tasks.take_in(index, plan, body) {
+            self.show(index, Kind::Task, &words);
+        }
+    }
+
+    fn show(&mut self, message: u32, kind: Kind, words: &str) {
+        if self.shown.len() < MOST_SHOWN {
+            self.shown.push(Shown {
+                kind,
+                words: words.into(),
+                message,
+            });
+        }
     }
 }
+
+fn first_act(pending: &Pending) -> Act {
+    pending.touches.0.first().map_or(Act::Read, |touch| touch.act)
+}
+
+/// Lines in which a shell says that a file could not be used.
+fn complaints(body: &str) -> Vec<&str> {
+    const WORDS: [&str; 5] = ["No such file or directory", "Is a directory", "Permission denied", "cannot ", "can't read"];
+    // Complaints stand at the ends of an output; what is in between is content.
+    let head = &body[..body.floor_char_boundary(body.len().min(4096))];
+    let lines = head.lines().filter(|line| line.len() < 400 && WORDS.iter().any(|word| line.contains(word)));
+    lines.filter(|line| line.contains(": ")).take(8).collect()
+}
+
+/// How a command ended, and what it says of it.
+fn judge(run: &Run, outcome: &Outcome<'_>, is_blamed: bool) -> (End, Report) {
+    if outcome.session.is_some() {
+        return (End::Unknown, Report::default());
+    }
+    let is_hidden = run.is_piped || outcome.exit.is_none();
+    let is_read = is_blamed && !run.is_look && (outcome.has_failed || run.is_check && is_hidden);
+    let report = match is_read || is_blamed && run.is_check {
+        true => failures::read(&outcome.body),
+        false => Report::default(),
+    };
+    if outcome.has_failed && !is_blamed {
+        return (End::Unknown, Report::default());
+    }
+    if outcome.has_failed {
+        let nothing_found = run.is_look && outcome.exit == Some(1) && outcome.body.trim().len() < 20;
+        if nothing_found {
+            return (End::Badly("nothing found".to_owned()), Report::default());
+        }
+        let why = report.telling().unwrap_or_else(|| last_line(&outcome.body));
+        return (End::Badly(why), report);
+    }
+    match (is_read, report.telling()) {
+        (true, Some(why)) => (End::Badly(why), report),
+        // It says that it went well; what its output mentions is no failure of it.
+        _ => {
+            let passed = Report {
+                failures: Vec::new(),
+                failed: 0,
+                ..report
+            };
+            (End::Well, passed)
+        }
+    }
+}
+
+fn last_line(body: &str) -> String {
+    let mut lines = body.lines().rev().map(str::trim).filter(|line| !line.is_empty());
+    cut(lines.next().unwrap_or_default(), 200)
+}
+
+#[cfg(test)]
+#[path = "deeds_tests.rs"]
+mod tests;

@@ -1,0 +1,265 @@
+//! Commands as they are remembered: without what changes from run to run and says nothing.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde::Deserialize;
+use serde::Serialize;
+
+use super::arguments;
+use super::path;
+use super::shell::Joint;
+use super::shell::Simple;
+use super::shell::Word;
+use super::touch::Act;
+use super::touch::Touches;
+use crate::decide::cut;
+
+/// Most commands of one script that are remembered; a longer one is a script in the sense of a program.
+const MOST: usize = 8;
+
+/// Longest word that is shown of a command: enough for a test's full name, too little for a commit message.
+const LONGEST_WORD: usize = 120;
+
+/// Longest command that is shown: two lines of a terminal.
+const LONGEST: usize = 240;
+
+/// A command that was run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Run {
+    /// The command without what says nothing.
+    pub key: Box<str>,
+    /// Its program and verb: `cargo test`.
+    pub family: Box<str>,
+    /// Whether it only looks around.
+    pub is_look: bool,
+    /// Whether its end is hidden by a filter behind it.
+    pub is_piped: bool,
+    /// Whether its output says by itself how it ended: builds, tests, linters, programs.
+    pub is_check: bool,
+}
+
+/// Commands that do nothing that is worth a line.
+const SILENT: [&str; 34] = [
+    "cd", "pushd", "popd", "export", "echo", "printf", "set", "unset", "true", "false", ":", "sleep", "pwd", "source", ".",
+    "alias", "test", "[", "[[", "read", "exit", "return", "local", "wait", "shift", "for", "case", "esac", "fi", "done", "}",
+    "function", "declare", "trap",
+];
+
+/// Commands that show files; the files are remembered instead.
+const VIEWERS: [&str; 12] = [
+    "cat", "head", "tail", "less", "more", "nl", "bat", "batcat", "tac", "sed", "gsed", "awk",
+];
+
+/// Commands that only look.
+const LOOKS: [&str; 33] = [
+    "grep", "egrep", "rg", "ag", "ack", "ls", "find", "fd", "which", "whereis", "type", "wc", "tree", "stat", "file", "du", "df",
+    "ps", "env", "printenv", "date", "whoami", "uname", "id", "hostname", "diff", "md5sum", "sha256sum", "sort", "man", "jq", "column",
+    "lsof",
+];
+
+/// What stands behind a pipe and only narrows.
+const FILTERS: [&str; 28] = [
+    "head", "tail", "grep", "egrep", "rg", "sort", "uniq", "wc", "cut", "tee", "awk", "sed", "tr", "less", "more", "cat", "jq",
+    "column", "nl", "fold", "rev", "tac", "strings", "xxd", "comm", "paste", "fmt", "ts",
+];
+
+/// Programs whose first plain word says what they do.
+const WITH_VERB: [&str; 36] = [
+    "cargo", "go", "git", "npm", "npx", "yarn", "pnpm", "bun", "deno", "make", "mise", "just", "docker", "podman", "kubectl", "helm",
+    "gh", "glab", "uv", "poetry", "pip", "pip3", "dotnet", "mvn", "gradle", "gradlew", "bundle", "bazel", "terraform", "brew", "apt",
+    "apt-get", "systemctl", "task", "rake", "hatch",
+];
+
+/// Verbs that hand over to the next word.
+const HANDING: [&str; 5] = ["run", "exec", "compose", "-m", "tool"];
+
+/// Verbs that only look, with their program.
+const LOOKING_VERBS: [(&str, &[&str]); 8] = [
+    (
+        "git",
+        &[
+            "status", "log", "diff", "show", "branch", "blame", "ls-files", "rev-parse", "remote", "grep", "describe", "merge-base",
+            "cat-file", "ls-tree", "reflog", "rev-list", "ls-remote", "shortlog", "for-each-ref", "check-ignore", "worktree",
+        ],
+    ),
+    ("gh", &["view", "list", "status", "diff", "checks", "api", "pr", "issue", "run", "search"]),
+    ("docker", &["ps", "logs", "images", "inspect"]),
+    ("kubectl", &["get", "describe", "logs"]),
+    ("npm", &["ls", "view", "list", "config"]),
+    ("go", &["doc", "list", "env", "version"]),
+    ("cargo", &["tree", "metadata", "search"]),
+    ("pip", &["list", "show", "freeze"]),
+];
+
+/// The command as it is remembered; `None` for what is not.
+pub(super) fn run(simple: &Simple, is_fed: bool, after: &[&Simple]) -> Option<Run> {
+    let words = arguments::command(&simple.words);
+    let (first, rest) = words.split_first()?;
+    let name = path::name(&first.text);
+    let is_shell = matches!(name, "bash" | "sh" | "zsh") && rest.iter().any(|word| word.text.ends_with('c') && word.text.starts_with('-'));
+    let is_edit = matches!(name, "edit") && rest.first().is_some_and(|word| arguments::is_line_range(&word.text));
+    if !first.is_plain || SILENT.contains(&name) || VIEWERS.contains(&name) || is_shell || is_edit {
+        return None;
+    }
+    if !name.starts_with(|character: char| character.is_alphanumeric() || matches!(character, '_' | '.')) {
+        return None;
+    }
+    if is_fed && FILTERS.contains(&name) {
+        return None;
+    }
+    let family = family(name, rest);
+    let mut key = spelled(first, rest);
+    if simple.document.is_some() {
+        key.push_str(" <<…");
+    }
+    let is_look = is_look(name, &family, rest);
+    Some(Run {
+        key: cut(&key, LONGEST).into(),
+        is_look,
+        is_piped: simple.joint == Joint::Pipe && !after.is_empty(),
+        is_check: !is_look && is_check(name, &family),
+        family: cut(&family, LONGEST_WORD).into(),
+    })
+}
+
+/// Adds a command once.
+pub(super) fn add(runs: &mut Vec<Run>, run: Run) {
+    if runs.len() < MOST && runs.iter().all(|known| known.key != run.key) {
+        runs.push(run);
+    }
+}
+
+fn spelled(first: &Word, rest: &[Word]) -> String {
+    let mut said = cut(&first.text, LONGEST_WORD);
+    for word in rest {
+        // A text of several lines is told by its first.
+        let mut lines = word.text.trim().lines();
+        let line = cut(lines.next().unwrap_or_default(), LONGEST_WORD);
+        let more = if lines.next().is_some() { "…" } else { "" };
+        let needs_quotes = word.is_quoted && (line.contains(|character: char| !character.is_alphanumeric() && !"-_./:=,@+%".contains(character)) || line.is_empty());
+        said.push(' ');
+        match needs_quotes {
+            true => said.push_str(&format!("'{line}{more}'")),
+            false => said.push_str(&format!("{line}{more}")),
+        }
+        if said.len() > LONGEST * 4 {
+            break;
+        }
+    }
+    said
+}
+
+fn family(name: &str, rest: &[Word]) -> String {
+    let mut plain = rest.iter().map(|word| word.text.as_str());
+    let mut family = name.to_owned();
+    let is_python = name.starts_with("python");
+    let verb = match (WITH_VERB.contains(&name), is_python) {
+        (true, _) => plain.by_ref().find(|word| !word.starts_with('-')),
+        (false, true) => plain.next().filter(|word| *word == "-m" || word.ends_with(".py")),
+        (false, false) => None,
+    };
+    if let Some(verb) = verb {
+        family = format!("{family} {verb}");
+        if HANDING.contains(&verb)
+            && let Some(handed) = plain.find(|word| !word.starts_with('-'))
+        {
+            family = format!("{family} {handed}");
+        }
+    }
+    family
+}
+
+fn is_look(name: &str, family: &str, rest: &[Word]) -> bool {
+    if LOOKS.contains(&name) || rest.iter().any(|word| matches!(&*word.text, "--version" | "--help")) {
+        return true;
+    }
+    let verb = family.split(' ').nth(1).unwrap_or_default();
+    let looking = LOOKING_VERBS.iter().find(|(program, _)| *program == name);
+    match looking {
+        Some(("gh", verbs)) => {
+            // `gh pr view`: the verb is the second word.
+            let second = rest.iter().filter(|word| !word.text.starts_with('-')).nth(1);
+            verb == "api" || verb == "search" || second.is_some_and(|word| verbs.contains(&&*word.text))
+        }
+        Some((_, verbs)) => verbs.contains(&verb),
+        None => false,
+    }
+}
+
+fn is_check(name: &str, family: &str) -> bool {
+    const NAMES: [&str; 24] = [
+        "pytest", "jest", "vitest", "mocha", "rspec", "ctest", "tox", "nox", "tsc", "tsgo", "eslint", "ruff", "mypy", "flake8", "pylint",
+        "make", "ninja", "cmake", "gcc", "g++", "clang", "rustc", "javac", "golangci-lint",
+    ];
+    const WORDS: [&str; 10] = ["test", "check", "build", "lint", "vet", "clippy", "compile", "ci", "typecheck", "verify"];
+    let is_program = name.starts_with("python") || matches!(name, "node" | "ruby" | "php" | "deno" | "bun" | "java");
+    NAMES.contains(&name)
+        || is_program
+        || name.starts_with("./")
+        || family.split([' ', ':', '-', '_', '/']).any(|word| WORDS.contains(&word) || NAMES.contains(&word))
+        || matches!(family, "go run" | "cargo run")
+}
+
+/// What a small program does to files, as far as it says so in its calls.
+pub(super) fn code_touches(code: &str, folder: Option<&str>, touches: &mut Touches) {
+    if code.is_empty() {
+        return;
+    }
+    let named = |variable: &str| {
+        let found = NAMED.captures_iter(code).filter(|captures| &captures[1] == variable).last();
+        found.map(|captures| captures[2].to_owned())
+    };
+    let file = |captures: &regex::Captures<'_>| match (captures.get(1), captures.get(2)) {
+        (Some(literal), _) => Some(literal.as_str().to_owned()),
+        (None, Some(variable)) => named(variable.as_str()),
+        (None, None) => None,
+    };
+    // A program of more calls than this is no edit of files by hand.
+    for captures in OPENED.captures_iter(code).take(16) {
+        let act = match captures.get(3).map(|mode| mode.as_str().as_bytes()[0]) {
+            Some(b'w' | b'x') => Act::Write,
+            Some(b'a') => Act::Modify,
+            _ => Act::Read,
+        };
+        if let Some(file) = file(&captures) {
+            touches.add(act, folder, &file);
+        }
+    }
+    for captures in PATH_CALL.captures_iter(code).take(16) {
+        let act = match &captures[3] {
+            "write_text" | "write_bytes" | "writeFileSync" => Act::Write,
+            "unlink" => Act::Delete,
+            _ => Act::Read,
+        };
+        if let Some(file) = file(&captures) {
+            touches.add(act, folder, &file);
+        }
+    }
+    for captures in NODE.captures_iter(code).take(16) {
+        let act = match &captures[1] {
+            "writeFile" => Act::Write,
+            "appendFile" => Act::Modify,
+            _ => Act::Read,
+        };
+        touches.add(act, folder, &captures[2]);
+    }
+}
+
+fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("the patterns of this file are well formed, which a test shows")
+}
+
+/// `name = "file"`, `name = Path("file")`
+static NAMED: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r#"(?m)^\s*(\w+)\s*=\s*(?:[\w.]*Path\()?[rf]?['"]([^'"\n]{1,300})['"]"#));
+/// `open("file", "w")`, `open(name)`
+static OPENED: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r#"\bopen\(\s*(?:['"]([^'"\n]{1,300})['"]|(\w+))\s*(?:,\s*(?:mode\s*=\s*)?['"]([rwax])[bt+]*['"])?"#));
+/// `Path("file").write_text(`, `name.write_text(`
+static PATH_CALL: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r#"(?:Path\(\s*['"]([^'"\n]{1,300})['"]\s*\)|\b(\w+))\.(write_text|write_bytes|read_text|read_bytes|unlink)\("#)
+});
+/// `fs.writeFileSync("file"`
+static NODE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r#"\b(writeFile|appendFile|readFile)(?:Sync)?\(\s*['"]([^'"\n]{1,300})['"]"#));

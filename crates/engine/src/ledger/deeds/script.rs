@@ -1,0 +1,461 @@
+//! What a shell script does: which files it touches, what it runs, what it sets.
+
+use super::arguments;
+use super::arguments::Options;
+use super::patch;
+use super::path;
+use super::program;
+use super::shell;
+use super::shell::Flow;
+use super::shell::Joint;
+use super::shell::Simple;
+use super::shell::Word;
+use super::touch::Act;
+use super::touch::Touches;
+use super::values::Change;
+
+/// How deep scripts inside of scripts are looked into: `bash -c` in `sudo sh -c` in a wrapper is the most that is seen.
+const DEEPEST: u32 = 4;
+
+/// What a script does.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Deeds {
+    /// The files.
+    pub touches: Touches,
+    /// The commands.
+    pub runs: Vec<program::Run>,
+    /// What it sets.
+    pub changes: Vec<Change>,
+    /// Where it ends up, if it says so in full.
+    pub folder: Option<String>,
+}
+
+/// Reads a script that starts in a folder, where that is known.
+pub(super) fn read(script: &str, folder: Option<&str>) -> Deeds {
+    let mut walk = Walk {
+        deeds: Deeds::default(),
+        folder: folder.map(str::to_owned),
+        outer: Vec::new(),
+        nested: 0,
+    };
+    walk.script(script);
+    walk.deeds.folder = walk.folder;
+    walk.deeds
+}
+
+struct Walk {
+    deeds: Deeds,
+    folder: Option<String>,
+    /// Folders to return to when subshells end, with their depth.
+    outer: Vec<(u32, Option<String>)>,
+    nested: u32,
+}
+
+impl Walk {
+    fn script(&mut self, script: &str) {
+        let simples = shell::read(script);
+        let mut depth = 0;
+        for (index, simple) in simples.iter().enumerate() {
+            while simple.depth < depth {
+                depth -= 1;
+                if let Some((_, folder)) = self.outer.pop_if(|(inside, _)| *inside > depth) {
+                    self.folder = folder;
+                }
+            }
+            if simple.depth > depth {
+                depth = simple.depth;
+                self.outer.push((depth, self.folder.clone()));
+            }
+            self.simple(simple);
+            let before = index.checked_sub(1).map(|index| simples[index].joint);
+            let after: Vec<&Simple> = match simple.joint {
+                // A pipeline is as long as its filters; eight are more than anybody writes.
+                Joint::Pipe => simples[index + 1..].iter().take(8).collect(),
+                _ => Vec::new(),
+            };
+            if let Some(run) = program::run(simple, before == Some(Joint::Pipe), &after) {
+                program::add(&mut self.deeds.runs, run);
+            }
+        }
+        if let Some((_, folder)) = self.outer.first().cloned() {
+            self.folder = folder;
+            self.outer.clear();
+        }
+    }
+
+    fn simple(&mut self, simple: &Simple) {
+        let words = arguments::command(&simple.words);
+        for (flow, target) in &simple.redirects {
+            let act = match flow {
+                Flow::In => Act::Read,
+                Flow::Out => Act::Write,
+                Flow::Append => Act::Modify,
+            };
+            self.touch(act, target);
+        }
+        self.set_by_echo(words, simple);
+        let Some((first, rest)) = words.split_first() else { return };
+        if !first.is_plain {
+            return;
+        }
+        self.command(path::name(&first.text), rest, simple);
+    }
+
+    fn command(&mut self, name: &str, rest: &[Word], simple: &Simple) {
+        match name {
+            "cd" | "pushd" => self.change_folder(rest),
+            "bash" | "sh" | "zsh" | "dash" | "ksh" => self.inner(rest, simple),
+            "cat" | "head" | "tail" | "less" | "more" | "nl" | "bat" | "batcat" | "tac" | "xxd" | "hexdump" => {
+                let options = Options::of(rest, &["-n", "-c", "-r", "-l", "-s", "-b", "-w", "-v", "--lines", "--bytes", "--line-range"]);
+                self.touch_all(Act::Read, &options.words);
+            }
+            "jq" | "yq" => {
+                let options = Options::of(rest, &["--arg", "--argjson"]);
+                let act = if options.has("-i") { Act::Modify } else { Act::Read };
+                self.touch_all(act, options.words.get(1..).unwrap_or_default());
+            }
+            "sed" | "gsed" => self.sed(rest),
+            "perl" | "ruby" => self.one_liner(rest),
+            "awk" | "gawk" => {
+                let options = Options::of(rest, &["-F", "-v", "-i"]);
+                let act = if options.value("-i") == Some("inplace") { Act::Modify } else { Act::Read };
+                self.touch_all(act, options.words.get(1..).unwrap_or_default());
+            }
+            "tee" => {
+                let options = Options::of(rest, &[]);
+                let act = if options.has("-a") { Act::Modify } else { Act::Write };
+                self.touch_all(act, &options.words);
+            }
+            "cp" | "install" | "ln" | "rsync" | "scp" => self.copy(name, rest),
+            "mv" => self.rename(rest),
+            "rm" | "unlink" | "rmdir" | "trash" => self.touch_all(Act::Delete, &Options::of(rest, &[]).words),
+            "touch" => self.touch_all(Act::Create, &Options::of(rest, &["-d", "-t", "-r"]).words),
+            "mkdir" => self.touch_all(Act::Folder, &Options::of(rest, &["-m"]).words),
+            "truncate" => self.touch_all(Act::Modify, &Options::of(rest, &["-s", "--size"]).words),
+            "chmod" | "chown" => {
+                let options = Options::of(rest, &[]);
+                self.touch_all(Act::Modify, options.words.get(1..).unwrap_or_default());
+            }
+            "curl" | "wget" => self.download(name, rest),
+            "dd" => {
+                for word in rest.iter().filter(|word| word.is_plain) {
+                    if let Some(target) = word.text.strip_prefix("of=") {
+                        self.deeds.touches.add(Act::Write, self.folder.as_deref(), target);
+                    }
+                }
+            }
+            "python" | "python2" | "python3" | "node" | "ipython" => self.code(rest, simple),
+            "patch" => self.diff(simple.document.as_deref().unwrap_or_default()),
+            "apply_patch" | "applypatch" => {
+                let text = rest.first().map(|word| &*word.text).or(simple.document.as_deref());
+                self.diff(text.unwrap_or_default());
+            }
+            "git" => self.git(rest, simple),
+            "gofmt" | "goimports" | "prettier" | "rustfmt" | "black" | "shfmt" => self.format(name, rest),
+            "export" => self.export(rest),
+            "npm" | "pnpm" | "yarn" => self.package_setting(name, rest),
+            "open" | "create" | "edit" | "str_replace_editor" => self.editor(name, rest),
+            _ => {}
+        }
+    }
+
+    fn touch(&mut self, act: Act, word: &Word) {
+        if word.is_plain {
+            self.deeds.touches.add(act, self.folder.as_deref(), &word.text);
+        }
+    }
+
+    fn touch_all(&mut self, act: Act, words: &[&Word]) {
+        for word in words {
+            self.touch(act, word);
+        }
+    }
+
+    fn change_folder(&mut self, rest: &[Word]) {
+        let target = Options::of(rest, &[]).words.first().copied();
+        self.folder = match target {
+            Some(word) if word.is_plain && path::is_absolute(&word.text) => Some(path::normalise(&word.text)),
+            Some(word) if word.is_plain && self.folder.is_some() => Some(path::join(self.folder.as_deref(), &word.text)),
+            // From an unknown folder, what is below is only known as far as it is spelled.
+            Some(word) if word.is_plain && !word.text.is_empty() => Some(path::normalise(&word.text)),
+            Some(_) | None => None,
+        }
+        .filter(|folder| !folder.is_empty() && folder.len() <= path::LONGEST);
+    }
+
+    /// `bash -lc "…"` and `bash <<EOF`.
+    fn inner(&mut self, rest: &[Word], simple: &Simple) {
+        let at = rest.iter().position(|word| {
+            word.text.starts_with('-') && !word.text.starts_with("--") && word.text.ends_with('c')
+        });
+        let script = match at.and_then(|at| rest.get(at + 1)) {
+            Some(word) => word.text.as_str(),
+            None if rest.iter().all(|word| word.text.starts_with('-')) => simple.document.as_deref().unwrap_or_default(),
+            None => "",
+        };
+        if self.nested < DEEPEST && !script.is_empty() {
+            self.nested += 1;
+            let (folder, outer) = (self.folder.clone(), std::mem::take(&mut self.outer));
+            self.script(script);
+            (self.folder, self.outer) = (folder, outer);
+            self.nested -= 1;
+        }
+    }
+
+    fn sed(&mut self, rest: &[Word]) {
+        let mut in_place = false;
+        let mut scripts: Vec<&str> = Vec::new();
+        let mut words: Vec<&Word> = Vec::new();
+        let mut index = 0;
+        while let Some(word) = rest.get(index) {
+            index += 1;
+            let text = word.text.as_str();
+            if text.starts_with("--in-place") {
+                in_place = true;
+            } else if text == "-e" || text == "--expression" || text == "-f" {
+                scripts.extend(rest.get(index).map(|word| word.text.as_str()));
+                index += 1;
+            } else if text.starts_with('-') && !text.starts_with("--") && text.len() > 1 && !word.is_quoted {
+                // `-i.bak` has its suffix inside, and so has `-i` on a Mac in the next, empty word.
+                in_place |= text.starts_with("-i") || text.ends_with('i') || text.starts_with("-ni") || text.starts_with("-Ei");
+                if in_place && rest.get(index).is_some_and(|word| word.text.is_empty()) {
+                    index += 1;
+                }
+            } else if !text.starts_with("--") {
+                words.push(word);
+            }
+        }
+        if scripts.is_empty() && !words.is_empty() {
+            scripts.push(&words.remove(0).text);
+        }
+        let act = if in_place { Act::Modify } else { Act::Read };
+        self.touch_all(act, &words);
+        if let (true, [file]) = (in_place, words.as_slice()) {
+            for script in scripts {
+                self.substitute(script, &file.text);
+            }
+        }
+    }
+
+    fn substitute(&mut self, script: &str, file: &str) {
+        for (old, new) in arguments::substitutions(script) {
+            let place = path::join(self.folder.as_deref(), file);
+            Change::between(&place, &old, &new, &mut self.deeds.changes);
+        }
+    }
+
+    /// `perl -pi -e '…' files`
+    fn one_liner(&mut self, rest: &[Word]) {
+        let in_place = rest.iter().any(|word| {
+            let text = word.text.as_str();
+            text.starts_with('-') && !text.starts_with("--") && !word.is_quoted && text.len() <= 8 && text.contains('i')
+        });
+        if !in_place {
+            return;
+        }
+        let mut words: Vec<&Word> = Vec::new();
+        let mut index = 0;
+        let mut scripts: Vec<&str> = Vec::new();
+        while let Some(word) = rest.get(index) {
+            index += 1;
+            if word.text.starts_with('-') && !word.is_quoted {
+                if word.text.ends_with('e') {
+                    scripts.extend(rest.get(index).map(|word| word.text.as_str()));
+                    index += 1;
+                }
+            } else {
+                words.push(word);
+            }
+        }
+        self.touch_all(Act::Modify, &words);
+        if let [file] = words.as_slice() {
+            for script in scripts {
+                self.substitute(script, &file.text);
+            }
+        }
+    }
+
+    fn copy(&mut self, name: &str, rest: &[Word]) {
+        let options = Options::of(rest, &["-t", "-m", "-o", "-g", "-e", "-S", "--exclude", "--include", "-P", "-i"]);
+        if name == "install" && options.has("-d") {
+            return self.touch_all(Act::Folder, &options.words);
+        }
+        // `host:path` is on another machine.
+        let is_remote = |word: &&Word| matches!(name, "scp" | "rsync") && word.text.contains(':');
+        let Some((target, sources)) = options.words.split_last() else { return };
+        if is_remote(target) || !target.is_plain || sources.is_empty() {
+            return;
+        }
+        for source in sources {
+            let file = arguments::inside(&target.text, &source.text, sources.len());
+            if source.is_plain {
+                self.deeds.touches.add(Act::Write, self.folder.as_deref(), &file);
+            }
+        }
+    }
+
+    fn rename(&mut self, rest: &[Word]) {
+        let options = Options::of(rest, &["-S", "-t"]);
+        let Some((target, sources)) = options.words.split_last() else { return };
+        for source in sources {
+            if source.is_plain && target.is_plain {
+                let file = arguments::inside(&target.text, &source.text, sources.len());
+                self.deeds.touches.rename(self.folder.as_deref(), &source.text, &file);
+            }
+        }
+    }
+
+    fn download(&mut self, name: &str, rest: &[Word]) {
+        let flags: &[&str] = match name {
+            "curl" => &["-o", "--output"],
+            _ => &["-O", "--output-document"],
+        };
+        for (index, word) in rest.iter().enumerate() {
+            let joined = flags.iter().find_map(|flag| {
+                let rest = word.text.strip_prefix(flag)?;
+                rest.strip_prefix('=').filter(|_| flag.starts_with("--"))
+            });
+            // Short options are often bundled: `-sSLo file`.
+            let is_bundle = name == "curl" && !word.text.starts_with("--") && word.text.starts_with('-') && word.text.ends_with('o');
+            if let Some(file) = joined {
+                self.deeds.touches.add(Act::Write, self.folder.as_deref(), file);
+            } else if (flags.contains(&&*word.text) || is_bundle)
+                && let Some(file) = rest.get(index + 1)
+            {
+                self.touch(Act::Write, file);
+            }
+        }
+    }
+
+    /// `python - <<EOF`, `python -c '…'`.
+    fn code(&mut self, rest: &[Word], simple: &Simple) {
+        let inline = rest.iter().position(|word| matches!(&*word.text, "-c" | "-e"));
+        let code = match inline.and_then(|at| rest.get(at + 1)) {
+            Some(word) => word.text.as_str(),
+            None => simple.document.as_deref().unwrap_or_default(),
+        };
+        program::code_touches(code, self.folder.as_deref(), &mut self.deeds.touches);
+    }
+
+    fn diff(&mut self, text: &str) {
+        patch::touches(text, self.folder.as_deref(), &mut self.deeds.touches);
+        patch::changes(text, self.folder.as_deref(), &mut self.deeds.changes);
+    }
+
+    fn git(&mut self, rest: &[Word], simple: &Simple) {
+        let mut rest = rest;
+        let mut folder = self.folder.clone();
+        while let Some((first, more)) = rest.split_first() {
+            match &*first.text {
+                "-C" => folder = more.first().map(|word| path::join(folder.as_deref(), &word.text)),
+                "-c" => {}
+                text if text.starts_with('-') => {
+                    rest = more;
+                    continue;
+                }
+                _ => break,
+            }
+            rest = more.get(1..).unwrap_or_default();
+        }
+        let Some((verb, rest)) = rest.split_first() else { return };
+        let outside = std::mem::replace(&mut self.folder, folder);
+        let options = Options::of(rest, &["-s", "--source", "-m", "-b", "--ours", "-p"]);
+        match &*verb.text {
+            "mv" => self.rename(rest),
+            "rm" if !options.has("--cached") => self.touch_all(Act::Delete, &options.words),
+            "apply" => self.diff(simple.document.as_deref().unwrap_or_default()),
+            "restore" if !options.has("--staged") || options.has("--worktree") => {
+                self.touch_all(Act::Restore, &options.words);
+            }
+            "checkout" => {
+                let files = rest.iter().skip_while(|word| word.text != "--").skip(1);
+                self.touch_all(Act::Restore, &files.collect::<Vec<_>>());
+            }
+            "config" => {
+                let options = Options::of(rest, &["--file", "-f"]);
+                if let [key, value] = options.words.as_slice()
+                    && key.is_plain
+                    && value.is_plain
+                {
+                    self.deeds.changes.extend(Change::set("git config", &key.text, &value.text));
+                }
+            }
+            _ => {}
+        }
+        self.folder = outside;
+    }
+
+    fn format(&mut self, name: &str, rest: &[Word]) {
+        let options = Options::of(rest, &["--config", "--edition", "-l", "--line-length", "--parser"]);
+        let writes = match name {
+            "gofmt" | "goimports" | "shfmt" => options.has("-w"),
+            "prettier" => options.has("--write") || options.has("-w"),
+            _ => !options.has("--check"),
+        };
+        if writes {
+            let files: Vec<&Word> = options.words.iter().copied().filter(|word| path::name(&word.text).contains('.')).collect();
+            self.touch_all(Act::Modify, &files);
+        }
+    }
+
+    fn export(&mut self, rest: &[Word]) {
+        for word in rest.iter().filter(|word| word.is_plain) {
+            if let Some((key, value)) = word.text.split_once('=') {
+                self.deeds.changes.extend(Change::set("environment", key, value));
+            }
+        }
+    }
+
+    /// `npm config set registry x`
+    fn package_setting(&mut self, name: &str, rest: &[Word]) {
+        let words: Vec<&str> = rest.iter().filter(|word| word.is_plain).map(|word| word.text.as_str()).collect();
+        let pair = match words.as_slice() {
+            ["config", "set", pair] => pair.split_once('='),
+            ["config", "set", key, value, ..] => Some((*key, *value)),
+            _ => None,
+        };
+        let place = format!("{name} config");
+        self.deeds.changes.extend(pair.and_then(|(key, value)| Change::set(&place, key, value)));
+    }
+
+    /// `echo K=V >> .env`
+    fn set_by_echo(&mut self, words: &[Word], simple: &Simple) {
+        let [echo, rest @ ..] = words else { return };
+        let Some((_, file)) = simple.redirects.iter().find(|(flow, _)| *flow != Flow::In) else { return };
+        if !matches!(&*echo.text, "echo" | "printf") || !file.is_plain || !path::is_path(&file.text) {
+            return;
+        }
+        let place = path::join(self.folder.as_deref(), &file.text);
+        let said: Vec<&str> = rest.iter().filter(|word| word.is_plain && !word.text.starts_with('-')).map(|word| word.text.as_str()).collect();
+        for line in said.join(" ").lines() {
+            Change::written(&place, line, &mut self.deeds.changes);
+        }
+    }
+
+    /// Commands of SWE-agent's own shell.
+    fn editor(&mut self, name: &str, rest: &[Word]) {
+        match (name, rest) {
+            ("open", [file, ..]) => self.touch(Act::Read, file),
+            ("create", [file]) => self.touch(Act::Create, file),
+            ("str_replace_editor", [verb, file, ..]) => {
+                let act = match &*verb.text {
+                    "view" => Act::Read,
+                    "create" => Act::Write,
+                    _ => Act::Modify,
+                };
+                self.touch(act, file);
+            }
+            // The file that is open; whoever follows the conversation knows which one.
+            ("edit", [range, ..]) if arguments::is_line_range(&range.text) => self.deeds.touches.0.push(super::touch::Touch {
+                act: Act::Modify,
+                path: super::trail::OPEN_FILE.into(),
+                from: None,
+            }),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "script_tests.rs"]
+mod tests;

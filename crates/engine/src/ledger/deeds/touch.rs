@@ -1,0 +1,91 @@
+//! What a call does to a file.
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use super::path;
+
+/// Most files that one call is said to touch: a listing that is longer is a sweep, and its first files stand for it.
+pub(super) const MOST: usize = 64;
+
+/// What was done to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Act {
+    /// It was shown.
+    Read,
+    /// It was written whole: new, or in place of what stood there.
+    Write,
+    /// It was made new.
+    Create,
+    /// A part of it was changed.
+    Modify,
+    /// What was committed was put back.
+    Restore,
+    /// It is gone.
+    Delete,
+    /// It has another name; `from` is the old one.
+    Rename,
+    /// A folder was made.
+    Folder,
+}
+
+impl Act {
+    /// Its name in the trail.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Act::Read => "read",
+            Act::Write => "written",
+            Act::Create => "created",
+            Act::Modify => "modified",
+            Act::Restore => "restored",
+            Act::Delete => "deleted",
+            Act::Rename => "renamed",
+            Act::Folder => "folder made",
+        }
+    }
+}
+
+/// One thing that was done to one file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Touch {
+    /// What.
+    pub act: Act,
+    /// The file, as far as its place is known.
+    pub path: Box<str>,
+    /// The earlier name of a renamed file.
+    pub from: Option<Box<str>>,
+}
+
+/// Touches of one call, in order, each once.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Touches(pub Vec<Touch>);
+
+impl Touches {
+    /// Adds a touch if the word is a path. Relative ones are seen from the folder.
+    pub(super) fn add(&mut self, act: Act, folder: Option<&str>, word: &str) {
+        if path::is_path(word) {
+            self.push(Touch {
+                act,
+                path: path::join(folder, word).into(),
+                from: None,
+            });
+        }
+    }
+
+    /// Adds a new name.
+    pub(super) fn rename(&mut self, folder: Option<&str>, from: &str, to: &str) {
+        if path::is_path(from) && path::is_path(to) {
+            self.push(Touch {
+                act: Act::Rename,
+                path: path::join(folder, to).into(),
+                from: Some(path::join(folder, from).into()),
+            });
+        }
+    }
+
+    fn push(&mut self, touch: Touch) {
+        if self.0.len() < MOST && touch.path.len() <= path::LONGEST && !touch.path.is_empty() && !self.0.contains(&touch) {
+            self.0.push(touch);
+        }
+    }
+}
