@@ -1,24 +1,141 @@
 //! What people and the model said: constraints, decisions, obligations, questions and facts, by patterns that are data.
+//!
+//! Only text is read, only the person's and the model's, and of it only what they say themselves: never a tool's output, what the
+//! agent program adds, an earlier summary, or what somebody pastes or quotes. Who wrote a message decides what its words may become;
+//! no wording changes that. The cost of a message is its length: what came before is found by key, or among the newest live
+//! statements.
+
+mod answers;
+mod book;
+mod claims;
+mod corrections;
+mod model;
+mod own_words;
+mod patterns;
+mod person;
+mod phrase;
+mod sentence;
+mod sentences;
+mod value;
+mod words;
 
 use serde::Deserialize;
 use serde::Serialize;
 
 use crate::ledger::entry::Entry;
+use crate::ledger::entry::Kind;
+use crate::ledger::entry::Status;
 use crate::ledger::facts::Facts;
+use crate::ledger::statements::book::Book;
+use crate::ledger::statements::patterns::PATTERNS;
+use crate::ledger::statements::value::Shape;
+use crate::ledger::statements::words::Words;
+use crate::transcript::Author;
 use crate::transcript::Message;
+use crate::transcript::Part;
+use crate::transcript::Role;
 
 /// What was said so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Statements {
-    entries: Vec<Entry>,
+    book: Book,
+    pending: Pending,
+    /// The values that the person gave last, newest last: what a correction without a name may mean.
+    recent: Vec<Recent>,
+    /// The person's newest message.
+    person: u32,
+}
+
+/// What the model's newest words wait for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Pending {
+    /// Proposals, the one that was asked about last.
+    proposals: Vec<u32>,
+    /// Questions.
+    questions: Vec<u32>,
+    /// Numbered things to choose from.
+    options: Vec<Choice>,
+    /// Values that contradict the person's.
+    facts: Vec<Box<str>>,
+    /// The message that put them forward.
+    message: u32,
+}
+
+/// One of several numbered things.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Choice {
+    label: Box<str>,
+    text: Box<str>,
+}
+
+/// A value that was given not long ago.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Recent {
+    key: Box<str>,
+    shape: Shape,
 }
 
 impl Statements {
     /// Takes in what a message says.
-    pub fn fold(&mut self, _index: u32, _message: &Message, _facts: &mut Facts) {}
+    pub fn fold(&mut self, index: u32, message: &Message, facts: &mut Facts) {
+        let by_user = match (message.author, message.role) {
+            (Author::User, Role::User) => true,
+            (Author::Assistant, Role::Assistant) => false,
+            _ => return,
+        };
+        let mut spoken = Vec::new();
+        for part in &message.parts {
+            if let Part::Text(text) = part {
+                spoken.extend(sentence::read(text, by_user));
+            }
+        }
+        let calls = message.calls().next().is_some();
+        if by_user {
+            self.fold_person(index, &spoken, facts);
+        } else {
+            self.fold_model(index, &spoken, calls, facts);
+        }
+    }
 
     /// Constraints, decisions, obligations and questions, in the order in which they came up.
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {
-        self.entries.iter()
+        self.book.entries()
+    }
+
+    /// Ends the obligations that a deed fulfils, and says how many. A deed is told in a few words: what was done and to what, as in
+    /// `updated docs/usage.md` or `ran cargo test: 52 passed`. Most of an obligation's words have to be in it, at least two.
+    pub fn close_by_deed(&mut self, message: u32, deed: &str) -> usize {
+        let words = Words::read(deed, 60);
+        let stems = words.stems(0..words.len(), |word| PATTERNS.is_dull(word));
+        let done: Vec<u32> = self
+            .book
+            .live(Kind::Obligation)
+            .filter(|(_, item)| {
+                let shared = item.stems.iter().filter(|one| within(one, &stems)).count();
+                shared >= 2 && shared * 3 >= item.stems.len() * 2
+            })
+            .map(|(id, _)| id)
+            .collect();
+        for id in &done {
+            self.book.settle(*id, Status::Closed, message, deed);
+        }
+        done.len()
     }
 }
+
+/// Whether two stems are of one word.
+fn alike(one: &str, other: &str) -> bool {
+    // Stems of one word in two forms share their beginning; four letters keep "port" and "ports" and part "in" from "inner".
+    const SHORTEST: usize = 4;
+    let short = one.len().min(other.len());
+    one == other || (short >= SHORTEST && short * 4 >= one.len().max(other.len()) * 3 && (one.starts_with(other) || other.starts_with(one)))
+}
+
+/// Whether a stem is among others; parts of paths and addresses count.
+fn within(one: &str, stems: &[Box<str>]) -> bool {
+    stems.iter().any(|other| alike(one, other) || other.split(['/', '.', '-', '_']).any(|part| alike(one, part)))
+}
+
+#[cfg(test)]
+#[path = "statements_tests.rs"]
+mod tests;

@@ -1,0 +1,191 @@
+//! Values that a sentence gives, each with the key of what it is a value of.
+
+use std::ops::Range;
+
+use crate::ledger::statements::patterns::Hit;
+use crate::ledger::statements::patterns::List;
+use crate::ledger::statements::patterns::PATTERNS;
+use crate::ledger::statements::patterns::Says;
+use crate::ledger::statements::phrase::Slot;
+use crate::ledger::statements::value::Shape;
+use crate::ledger::statements::value::extent;
+use crate::ledger::statements::value::shape_of;
+use crate::ledger::statements::words::Break;
+use crate::ledger::statements::words::Words;
+use crate::ledger::statements::words::stem;
+
+/// A subject of more words is a description, not a name.
+const LONGEST_SUBJECT: usize = 6;
+
+/// One value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) key: String,
+    pub(super) value: Range<usize>,
+    pub(super) shape: Shape,
+}
+
+/// The values that a sentence gives.
+pub(super) fn find(words: &Words<'_>, hits: &[Hit], by_user: bool) -> Vec<Found> {
+    let mut found: Vec<Found> = Vec::new();
+    for hit in hits.iter().filter(|hit| hit.says == Says::Fact) {
+        push(&mut found, stated(words, hit, by_user));
+    }
+    if by_user {
+        for index in 0..words.len() {
+            push(&mut found, labelled(words, index));
+        }
+        for hit in hits.iter().filter(|hit| matches!(hit.says, Says::Decide | Says::Correct)) {
+            for index in hit.words.start..(hit.words.end + 4).min(words.len()) {
+                push(&mut found, released(words, index));
+            }
+        }
+    }
+    found
+}
+
+/// The key of a subject, and whether it names something that has values.
+pub(super) fn key_of(words: &Words<'_>, range: Range<usize>) -> Option<(String, bool)> {
+    let mut names: Vec<(String, Option<&'static str>)> = Vec::new();
+    let mut reversed = false;
+    let mut index = range.start;
+    while index < range.end {
+        let word = words.at(index);
+        let pair = format!("{word} {}", words.at(index + 1));
+        if index + 1 < range.end
+            && let Some(noun) = PATTERNS.noun(&pair)
+        {
+            names.push((noun.to_owned(), Some(noun)));
+            index += 2;
+            continue;
+        }
+        index += 1;
+        reversed |= PATTERNS.is(List::Of, word);
+        let noun = PATTERNS.noun(word.strip_suffix("'s").unwrap_or(word));
+        if noun.is_none() && (PATTERNS.is_dull(word) || PATTERNS.is(List::Vague, word)) {
+            continue;
+        }
+        // Russian puts what it has before what has it.
+        reversed |= noun.is_some() && names.is_empty() && word.starts_with(|letter: char| ('а'..='я').contains(&letter));
+        names.push((noun.map_or_else(|| stem(word).into_owned(), str::to_owned), noun));
+    }
+    if names.is_empty() || names.len() > 4 {
+        return None;
+    }
+    let is_noun = |(_, noun): &(String, Option<&str>)| noun.is_some();
+    let attribute = if reversed { names.iter().position(is_noun) } else { names.iter().rposition(is_noun) };
+    let Some(attribute) = attribute else {
+        let all: Vec<String> = names.into_iter().map(|(name, _)| name).collect();
+        return Some((all.join(" "), false));
+    };
+    let (attribute, _) = names.remove(attribute);
+    let rest: Vec<String> = names.into_iter().map(|(name, _)| name).collect();
+    let key = if rest.is_empty() { attribute } else { format!("{} · {attribute}", rest.join(" ")) };
+    Some((key, true))
+}
+
+fn push(found: &mut Vec<Found>, new: Option<Found>) {
+    if let Some(new) = new
+        && !found.iter().any(|known| known.key == new.key || known.value == new.value)
+    {
+        found.push(new);
+    }
+}
+
+/// "The server is alpha", "X runs on port 8080", "my name is Mia".
+fn stated(words: &Words<'_>, hit: &Hit, by_user: bool) -> Option<Found> {
+    let (value, shape) = extent(words, hit.slot(Slot::Value)?);
+    if !is_value(words, &value, shape) {
+        return None;
+    }
+    let subject = hit.slot(Slot::Subject);
+    if !hit.key.is_empty() && !hit.key.contains("<s>") {
+        let short = value.len() <= 4 || shape.is_strong();
+        return (by_user && short).then(|| Found { key: hit.key.to_owned(), value, shape });
+    }
+    // A row without a subject names it in its own words: "теперь сервер beta".
+    let subject = subject.unwrap_or(hit.words.clone());
+    if subject.len() > LONGEST_SUBJECT || words.list[subject.clone()].iter().any(|word| word.quoted) {
+        return None;
+    }
+    let (key, noun) = key_of(words, subject.clone())?;
+    let located = hit.key.contains("location");
+    let plain_enough = value.len() <= 3 && !is_participle(words, &value) && !located;
+    let fits = match (noun, by_user) {
+        (true, true) => shape.is_strong() || plain_enough || (shape == Shape::Name && value.len() <= 5),
+        (true, false) => shape.is_strong() && value.len() <= 3,
+        (false, true) => shape.is_strong() && value.len() <= 4 && is_named(words, &subject),
+        (false, false) => false,
+    };
+    let key = hit.key.strip_prefix("<s>").map_or(key.clone(), |suffix| {
+        let suffix = if noun && located { "" } else { suffix };
+        format!("{key}{suffix}")
+    });
+    fits.then_some(Found { key, value, shape })
+}
+
+/// "server: alpha", "дедлайн — пятница", "port 8080", "порт 9090".
+fn labelled(words: &Words<'_>, index: usize) -> Option<Found> {
+    let after = words.after(index);
+    let next = index + 1;
+    if next >= words.len() || words.list[index].quoted || words.list[next].quoted {
+        return None;
+    }
+    let start = PATTERNS.clause_start(words, index);
+    let subject = start..next;
+    if subject.is_empty() || subject.len() > 4 {
+        return None;
+    }
+    let paused = matches!(after, Break::Colon | Break::Dash);
+    if !paused && !(after == Break::None && PATTERNS.noun(words.at(index)).is_some()) {
+        return None;
+    }
+    let (key, noun) = key_of(words, subject.clone())?;
+    let (value, shape) = extent(words, next..words.len());
+    if !is_value(words, &value, shape) || !noun {
+        return None;
+    }
+    let fits = if paused {
+        shape.is_strong() || value.len() <= 3
+    } else {
+        // Without a verb only a form that is nothing else will do, right behind its name and at the end of its clause.
+        shape.is_strong() && value.start == next && subject.len() <= 3 && value.len() <= 2 && shape != Shape::Code
+    };
+    fits.then_some(Found { key, value, shape })
+}
+
+/// "use Python 3.12", "переходим на redis 3.2".
+fn released(words: &Words<'_>, index: usize) -> Option<Found> {
+    let version = index + 1;
+    let name = words.at(index);
+    let is_name = name.chars().all(|letter| letter.is_ascii_alphabetic() || letter == '-') && !PATTERNS.is_dull(name);
+    let joined = words.after(index) == Break::None && PATTERNS.noun(name).is_none() && !name.is_empty();
+    let shape = shape_of(words, version);
+    (is_name && joined && shape == Shape::Version).then(|| Found {
+        key: format!("{name} · version"),
+        value: version..version + 1,
+        shape,
+    })
+}
+
+fn is_value(words: &Words<'_>, value: &Range<usize>, shape: Shape) -> bool {
+    let first = words.at(value.start);
+    !value.is_empty()
+        && !words.list[value.clone()].iter().any(|word| word.quoted)
+        && (shape.is_strong() || !PATTERNS.is(List::State, first))
+        && !PATTERNS.is(List::Negation, first)
+}
+
+/// "running", "updated": what happens to a thing is not what it is.
+fn is_participle(words: &Words<'_>, value: &Range<usize>) -> bool {
+    let word = words.at(value.start);
+    word.ends_with("ing") || word.ends_with("ed") || word.ends_with("ен") || word.ends_with("ется") || word.ends_with("ает")
+}
+
+/// "the parser", "my cat", "Postgres": something that has a name, not "what I mean".
+fn is_named(words: &Words<'_>, subject: &Range<usize>) -> bool {
+    const DETERMINERS: [&str; 12] = ["the", "my", "our", "your", "его", "мой", "моя", "наш", "наша", "der", "el", "le"];
+    let first = words.at(subject.start);
+    let determined = DETERMINERS.contains(&first) || first.ends_with("'s");
+    (determined && subject.len() <= 4) || (subject.len() == 1 && !PATTERNS.is_dull(first))
+}

@@ -1,0 +1,150 @@
+//! A message as sentences of its writer, each with what its phrases say.
+
+use crate::ledger::entry::Kind;
+use crate::ledger::statements::own_words::Block;
+use crate::ledger::statements::own_words::blocks;
+use crate::ledger::statements::patterns::Hit;
+use crate::ledger::statements::patterns::PATTERNS;
+use crate::ledger::statements::patterns::Says;
+use crate::ledger::statements::sentences::split;
+use crate::ledger::statements::value::shown;
+use crate::ledger::statements::words::Words;
+
+/// Words of a sentence that are looked at: more is no sentence but a page without stops.
+const MOST_WORDS: usize = 120;
+
+/// Of a longer message the beginning and the end are read: people put what they want there, and what they pasted between.
+const LONGEST_WHOLE: usize = 8000;
+const LONGEST_OPENING: usize = 4000;
+const LONGEST_CLOSING: usize = 1500;
+
+/// Entries show so much of a statement, in characters: a long sentence. Rules are kept longer, their exceptions come last.
+pub(super) const LONGEST_SHOWN: usize = 400;
+pub(super) const LONGEST_RULE: usize = 600;
+
+/// One sentence.
+#[derive(Debug)]
+pub(super) struct Sentence<'a> {
+    pub(super) words: Words<'a>,
+    pub(super) hits: Vec<Hit>,
+    /// Whether it asks.
+    pub(super) question: bool,
+    /// The label of the list item that it begins.
+    pub(super) label: Option<&'a str>,
+    /// What a heading over its list says it is.
+    pub(super) under: Option<Kind>,
+    /// Whether it stands in the last paragraph.
+    pub(super) closing: bool,
+}
+
+impl Sentence<'_> {
+    /// Whether one of its phrases says this.
+    pub(super) fn says(&self, what: Says) -> bool {
+        self.hits.iter().any(|hit| hit.says == what)
+    }
+
+    /// The phrases that say this.
+    pub(super) fn hits(&self, what: Says) -> impl Iterator<Item = &Hit> {
+        self.hits.iter().filter(move |hit| hit.says == what)
+    }
+
+    /// The sentence as an entry shows it.
+    pub(super) fn shown(&self) -> String {
+        shown(self.words.text, LONGEST_SHOWN)
+    }
+
+    /// Stems of its meaningful words.
+    pub(super) fn stems(&self) -> Vec<Box<str>> {
+        self.words.stems(0..self.words.len(), |word| PATTERNS.is_dull(word))
+    }
+}
+
+/// The sentences of a text that are its writer's own.
+pub(super) fn read(text: &str, by_user: bool) -> Vec<Sentence<'_>> {
+    let blocks = blocks(text);
+    let last_opening = blocks.iter().rposition(|block| block.opens).unwrap_or_default();
+    let mut sentences: Vec<Sentence<'_>> = Vec::new();
+    let mut foreign = Foreign::No;
+    let mut under = None;
+    for (number, block) in blocks.iter().enumerate() {
+        if text.len() > LONGEST_WHOLE && block.range.start > LONGEST_OPENING && block.range.end + LONGEST_CLOSING < text.len() {
+            continue;
+        }
+        foreign = foreign.at(block);
+        if foreign != Foreign::No {
+            continue;
+        }
+        let part = &text[block.range.clone()];
+        let introduces = part.ends_with([':', '：']);
+        if block.label.is_none() {
+            under = None;
+        }
+        for (place, range) in split(part).into_iter().enumerate() {
+            let mut sentence = sentence(&part[range], by_user);
+            sentence.label = block.label.filter(|_| place == 0);
+            sentence.under = under;
+            sentence.closing = number >= last_opening;
+            let reports = sentence.says(Says::Report);
+            if introduces && let Some(head) = sentence.hits(Says::Head).next() {
+                under = Kind::ALL.into_iter().find(|kind| kind.name() == head.key);
+            }
+            sentences.push(sentence);
+            if reports {
+                // Whoever tells what somebody else says goes on telling: to the end of the paragraph, or for a colon, of the paste.
+                foreign = match (introduces, by_user) {
+                    (true, _) => Foreign::Paste,
+                    (false, false) => Foreign::Paragraph,
+                    (false, true) => Foreign::No,
+                };
+                if foreign != Foreign::No {
+                    break;
+                }
+            }
+        }
+    }
+    sentences
+}
+
+/// Whether what follows is told for somebody else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Foreign {
+    No,
+    Paragraph,
+    Paste,
+}
+
+impl Foreign {
+    /// What holds at the next block: a paragraph ends a report, and a paste that was recognised as one ends what announced it.
+    fn at(self, block: &Block<'_>) -> Self {
+        match self {
+            Foreign::Paragraph if block.opens => Foreign::No,
+            Foreign::Paste if block.after_paste => Foreign::No,
+            _ => self,
+        }
+    }
+}
+
+fn sentence(text: &str, by_user: bool) -> Sentence<'_> {
+    let words = Words::read(text, MOST_WORDS);
+    let mut hits = PATTERNS.find(&words, by_user);
+    for (what, veto) in [
+        (Says::Rule, Says::NoRule),
+        (Says::Decide, Says::NoDecision),
+        (Says::Todo, Says::NoTodo),
+    ] {
+        let vetoes: Vec<_> = hits.iter().filter(|hit| hit.says == veto).map(|hit| hit.words.clone()).collect();
+        hits.retain(|hit| {
+            let overlaps = |range: &std::ops::Range<usize>| range.start < hit.words.end && hit.words.start < range.end;
+            hit.says != what || !vetoes.iter().any(overlaps)
+        });
+    }
+    let bare = text.trim_end_matches(['"', '\'', ')', ']', '”', '»', '*', '`', '!', '_']);
+    Sentence {
+        words,
+        hits,
+        question: bare.ends_with(['?', '？']) || bare.ends_with('吗'),
+        label: None,
+        under: None,
+        closing: false,
+    }
+}
