@@ -137,7 +137,8 @@ fn labelled(words: &Words<'_>, index: usize) -> Option<Found> {
         return None;
     }
     let paused = matches!(after, Break::Colon | Break::Dash);
-    if !paused && !(after == Break::None && PATTERNS.noun(words.at(index)).is_some()) {
+    let adjacent = after == Break::None && PATTERNS.noun(words.at(index)).is_some();
+    if !paused && !adjacent {
         return None;
     }
     let (key, noun) = key_of(words, subject.clone())?;

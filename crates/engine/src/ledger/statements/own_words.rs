@@ -232,8 +232,8 @@ fn speaks_for_another(line: &str) -> bool {
         return true;
     }
     let bare = line.trim_start_matches(['*', '#', '_', '-', '>', ' ', '`', '"', '\'']);
-    if let Some(inside) = bare.strip_prefix(['[', '【', '<', '(']) {
-        let Some(end) = inside.find([']', '】', '>', ')']) else {
+    if let Some(inside) = bare.strip_prefix(['[', '【', '(']) {
+        let Some(end) = inside.find([']', '】', ')']) else {
             return false;
         };
         let name = plain(&inside[..end]);

@@ -1,5 +1,7 @@
 //! A message as sentences of its writer, each with what its phrases say.
 
+use std::ops::Range;
+
 use crate::ledger::entry::Kind;
 use crate::ledger::statements::own_words::Block;
 use crate::ledger::statements::own_words::blocks;
@@ -134,8 +136,8 @@ fn sentence(text: &str, by_user: bool) -> Sentence<'_> {
     ] {
         let vetoes: Vec<_> = hits.iter().filter(|hit| hit.says == veto).map(|hit| hit.words.clone()).collect();
         hits.retain(|hit| {
-            let overlaps = |range: &std::ops::Range<usize>| range.start < hit.words.end && hit.words.start < range.end;
-            hit.says != what || !vetoes.iter().any(overlaps)
+            let covers = |range: &Range<usize>| range.start <= hit.words.start && hit.words.end <= range.end;
+            hit.says != what || !vetoes.iter().any(covers)
         });
     }
     let bare = text.trim_end_matches(['"', '\'', ')', ']', '”', '»', '*', '`', '!', '_']);

@@ -7,8 +7,8 @@ use std::ops::Range;
 const LONGEST_QUOTE: usize = 600;
 
 /// Words with a full stop of their own, in lower case, without the last stop.
-const ABBREVIATIONS: [&str; 48] = [
-    "e.g", "i.e", "etc", "vs", "cf", "mr", "mrs", "ms", "dr", "prof", "st", "approx", "no", "fig", "inc", "ltd", "jr", "sr",
+const ABBREVIATIONS: [&str; 47] = [
+    "e.g", "i.e", "etc", "vs", "cf", "mr", "mrs", "dr", "prof", "st", "approx", "no", "fig", "inc", "ltd", "jr", "sr",
     "resp", "т.е", "т.к", "т.п", "т.д", "т", "напр", "др", "ул", "г", "гг", "стр", "см", "руб", "тыс", "млн", "им", "и.о",
     "z.b", "d.h", "bzw", "usw", "ca", "bspw", "u.a", "p.ej", "sra", "ud", "env", "p.ex",
 ];

@@ -125,7 +125,7 @@ pub(super) fn extent(words: &Words<'_>, range: Range<usize>) -> (Range<usize>, S
     let mut end = start;
     while end < last && end - start < LONGEST_VALUE {
         let word = words.at(end);
-        let over = PATTERNS.is(List::End, word) || (PATTERNS.is(List::Joint, word) && (shape.is_strong() || word == "but"));
+        let over = PATTERNS.is(List::End, word) || (PATTERNS.is(List::Joint, word) && (shape.is_strong() || PATTERNS.is_dull(words.at(end + 1))));
         if end > start && over {
             break;
         }
