@@ -10,4 +10,6 @@ pub mod conversation;
 
 pub mod provider;
 
+pub mod secrets;
+
 pub mod trial;

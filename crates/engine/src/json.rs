@@ -189,22 +189,26 @@ fn decode_lossy(quoted: &str) -> String {
     let mut rest = inside;
     while let Some(at) = rest.find('\\') {
         out.push_str(&rest[..at]);
-        let bytes = rest.as_bytes();
-        let (decoded, used) = match bytes.get(at + 1) {
-            Some(b'u') => unicode_escape(&rest[at..]),
-            Some(b'n') => ('\n', 2),
-            Some(b't') => ('\t', 2),
-            Some(b'r') => ('\r', 2),
-            Some(b'b') => ('\u{8}', 2),
-            Some(b'f') => ('\u{c}', 2),
-            Some(other) if other.is_ascii() => (char::from(*other), 2),
-            Some(_) | None => (char::REPLACEMENT_CHARACTER, 1),
-        };
+        let (decoded, used) = escape(&rest[at..]);
         out.push(decoded);
         rest = rest.get(at + used..).unwrap_or("");
     }
     out.push_str(rest);
     out
+}
+
+/// Decodes the escape a text begins with, and says how many bytes it took. Half surrogate pairs become U+FFFD.
+pub fn escape(text: &str) -> (char, usize) {
+    match text.as_bytes().get(1) {
+        Some(b'u') => unicode_escape(text),
+        Some(b'n') => ('\n', 2),
+        Some(b't') => ('\t', 2),
+        Some(b'r') => ('\r', 2),
+        Some(b'b') => ('\u{8}', 2),
+        Some(b'f') => ('\u{c}', 2),
+        Some(other) if other.is_ascii() => (char::from(*other), 2),
+        Some(_) | None => (char::REPLACEMENT_CHARACTER, 1),
+    }
 }
 
 /// Decodes `\uXXXX`, or a pair of them, at the start of a text; says how many bytes it took.

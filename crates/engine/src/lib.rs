@@ -18,6 +18,8 @@
 
 pub mod json;
 
+pub mod redact;
+
 pub mod transcript;
 
 pub mod account;

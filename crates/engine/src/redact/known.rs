@@ -1,0 +1,84 @@
+//! Secrets seen before, so that a bare repetition is hidden too.
+//!
+//! The values live in memory only: they can be neither printed nor serialised.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use aho_corasick::AhoCorasick;
+use aho_corasick::MatchKind;
+
+use crate::redact::chars::ends_here;
+use crate::redact::chars::starts_here;
+use crate::redact::scan::Found;
+use crate::redact::scan::Label;
+use crate::redact::value::Look;
+use crate::redact::value::is_password;
+use crate::redact::value::is_placeholder;
+
+/// Shorter values are found by their context or not at all: they could be words.
+const SHORTEST: usize = 8;
+/// Longer values are keys, which have a form of their own.
+const LONGEST: usize = 4096;
+/// How many values are remembered; a conversation has tens.
+const MOST: usize = 10_000;
+
+/// The secrets of a conversation so far.
+#[derive(Clone, Default)]
+pub struct Known {
+    values: BTreeSet<Box<str>>,
+    automaton: Option<AhoCorasick>,
+}
+
+impl fmt::Debug for Known {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Known({} secrets)", self.values.len())
+    }
+}
+
+impl Known {
+    /// How many secrets are remembered.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Whether nothing is remembered yet.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// Remembers a value, unless it could be a word.
+    pub(super) fn add(&mut self, value: &str) {
+        let look = Look::at(value.as_bytes());
+        let telling = look.is_random(SHORTEST) || (is_password(value) && look.digits > 0);
+        let fits = (SHORTEST..=LONGEST).contains(&value.len()) && self.values.len() < MOST;
+        if fits && telling && !is_placeholder(value) && self.values.insert(value.into()) {
+            self.automaton = None;
+        }
+    }
+
+    /// Where the remembered values stand in a text.
+    pub(super) fn find(&mut self, text: &str) -> Vec<Found> {
+        if self.values.is_empty() {
+            return Vec::new();
+        }
+        let automaton = self.automaton.get_or_insert_with(|| {
+            AhoCorasick::builder()
+                .match_kind(MatchKind::LeftmostLongest)
+                .build(self.values.iter().map(|value| value.as_bytes()))
+                .expect("the number and length of the values are bounded")
+        });
+        let hits = automaton.find_iter(text);
+        let whole = hits.filter(|hit| {
+            let long = hit.end() - hit.start() >= 16;
+            long || (starts_here(text.as_bytes(), hit.start()) && ends_here(text.as_bytes(), hit.end()))
+        });
+        whole
+            .map(|hit| Found {
+                start: hit.start(),
+                end: hit.end(),
+                label: Label::Code("credential", "seen before"),
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,235 @@
+//! Public addresses of the internet. Private and documentation ranges, masks and versions stay.
+
+use std::net::Ipv4Addr;
+use std::net::Ipv6Addr;
+
+use memchr::memchr_iter;
+
+use crate::redact::scan::Found;
+use crate::redact::scan::Label;
+
+/// How far back the words are looked at that make four numbers a version.
+const CONTEXT: usize = 24;
+
+/// Every address that is hidden, in order.
+pub(super) fn addresses(text: &str) -> Vec<Found> {
+    let bytes = text.as_bytes();
+    let mut found = Vec::new();
+    let mut done = 0;
+    for dot in memchr_iter(b'.', bytes) {
+        if dot < done
+            || dot == 0
+            || !bytes[dot - 1].is_ascii_digit()
+            || !bytes.get(dot + 1).is_some_and(u8::is_ascii_digit)
+        {
+            continue;
+        }
+        let start = dot
+            - bytes[..dot]
+                .iter()
+                .rev()
+                .take(3)
+                .take_while(|byte| byte.is_ascii_digit())
+                .count();
+        let end = dot
+            + bytes[dot..]
+                .iter()
+                .take(13)
+                .take_while(|byte| byte.is_ascii_digit() || **byte == b'.')
+                .count();
+        let trimmed = end - usize::from(bytes[end - 1] == b'.');
+        done = end;
+        if is_public_v4(text, start, trimmed) {
+            found.push(Found {
+                start,
+                end: trimmed,
+                label: Label::Code("ip", "IPv4 address"),
+            });
+        }
+    }
+    done = 0;
+    for colon in memchr_iter(b':', bytes) {
+        if colon < done || colon == 0 || !bytes[colon - 1].is_ascii_hexdigit() {
+            continue;
+        }
+        let part = |byte: &&u8| byte.is_ascii_hexdigit() || **byte == b':';
+        let start = colon
+            - bytes[..colon]
+                .iter()
+                .rev()
+                .take(4)
+                .take_while(|byte| byte.is_ascii_hexdigit())
+                .count();
+        let end = colon + bytes[colon..].iter().take(40).take_while(part).count();
+        let trimmed = end - bytes[start..end].iter().rev().take_while(|byte| **byte == b':').count();
+        done = end;
+        if is_public_v6(text, start, trimmed) {
+            found.push(Found {
+                start,
+                end: trimmed,
+                label: Label::Code("ip", "IPv6 address"),
+            });
+        }
+    }
+    found
+}
+
+fn is_public_v4(text: &str, start: usize, end: usize) -> bool {
+    let bytes = text.as_bytes();
+    let Ok(address) = text[start..end].parse::<Ipv4Addr>() else {
+        return false;
+    };
+    let [first, second, ..] = address.octets();
+    let reserved = address.is_private()
+        || address.is_loopback()
+        || address.is_link_local()
+        || address.is_broadcast()
+        || address.is_documentation()
+        || address.is_multicast()
+        || first == 0
+        || first >= 240
+        || (first == 100 && (64..128).contains(&second))
+        // Resolvers everybody uses tell nothing about anybody.
+        || matches!(address.octets(), [8, 8, 8, 8] | [8, 8, 4, 4] | [1, 1, 1, 1] | [1, 0, 0, 1] | [9, 9, 9, 9] | [1, 2, 3, 4]);
+    if reserved {
+        return false;
+    }
+    let before = start.checked_sub(1).map(|before| bytes[before]);
+    let after = bytes.get(end).copied();
+    if before
+        .is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b'+' | b'~' | b'^'))
+        || after.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'+'))
+    {
+        return false;
+    }
+    if after == Some(b'.') && bytes.get(end + 1).is_some_and(u8::is_ascii_digit) {
+        return false;
+    }
+    if before == Some(b'/') && !text[..start].ends_with("//")
+        || (before == Some(b'@') && !is_login(bytes, start - 1))
+        || text[..start].ends_with("==")
+        || text[..start].ends_with(">=")
+    {
+        return false;
+    }
+    !is_version(text, start, address)
+}
+
+/// Whether a name of a user stands before the `@`: `root@1.2.3.4`, not `pkg@1.2.3.4`.
+fn is_login(bytes: &[u8], at: usize) -> bool {
+    let name = bytes[..at]
+        .iter()
+        .rev()
+        .take(32)
+        .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
+        .count();
+    let before = (at - name).checked_sub(1).map(|before| bytes[before]);
+    name > 0 && !matches!(before, Some(b'/' | b'@'))
+}
+
+fn is_version(text: &str, start: usize, address: Ipv4Addr) -> bool {
+    let mut from = start.saturating_sub(CONTEXT);
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    let context = text[from..start].to_lowercase();
+    if [
+        "version",
+        "верси",
+        "release",
+        "oid",
+        "build",
+        "assembly",
+        "firmware",
+        "ver.",
+        "ver ",
+        "driver",
+    ]
+    .iter()
+    .any(|word| context.contains(word))
+    {
+        return true;
+    }
+    // A dotted name before it: `Microsoft.Azure.Storage 7.4.14.14`.
+    let word = context.trim_end().rsplit([' ', '\n', '"', '(']).next().unwrap_or("");
+    if context.ends_with(' ')
+        && word.contains('.')
+        && word.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'.')
+        && !word.ends_with('.')
+    {
+        return true;
+    }
+    let small = address.octets().into_iter().all(|octet| octet < 32);
+    let network = [
+        "ssh",
+        "host",
+        "ip",
+        "server",
+        "connect",
+        "ping",
+        "@",
+        "//",
+        "from",
+        "addr",
+        "сервер",
+        "адрес",
+        "хост",
+        "upstream",
+        "client",
+        "peer",
+        "remote",
+    ]
+    .iter()
+    .any(|word| context.contains(word));
+    small && !network
+}
+
+fn is_public_v6(text: &str, start: usize, end: usize) -> bool {
+    let bytes = text.as_bytes();
+    let before = start.checked_sub(1).map(|before| bytes[before]);
+    if before.is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b':')
+        || bytes.get(end).is_some_and(u8::is_ascii_alphanumeric)
+    {
+        return false;
+    }
+    // Only what is routed: 2000::/3, without the range of the documentation.
+    let first = text[start..end].split(':').next().unwrap_or("");
+    if first.len() != 4
+        || !matches!(bytes[start], b'2' | b'3')
+        || text[start..end].starts_with("2001:db8")
+        || text[start..end].starts_with("2001:0db8")
+    {
+        return false;
+    }
+    text[start..end].parse::<Ipv6Addr>().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn public_addresses_are_found_and_versions_are_not() {
+        for (text, expected) in [
+            ("ssh root@5.221.148.37", Some("5.221.148.37")),
+            ("upstream 5.41.238.54 timed out.", Some("5.41.238.54")),
+            ("at 91.179.9.211.", Some("91.179.9.211")),
+            ("bind 0.0.0.0:8080 and 127.0.0.1, 10.0.2.254, 192.168.0.6", None),
+            ("chrome/130.0.6662.74 OID 1.3.6.1.4.1.311.90", None),
+            ("AssemblyVersion(\"7.8.5.0\") \"version\": \"7.20.14.6\"", None),
+            ("Microsoft.Azure.Storage 7.4.14.14", None),
+            (
+                "connect to [2a02:6b8:4264:b50:2cc2:6e3b:c98:5c15]:443",
+                Some("2a02:6b8:4264:b50:2cc2:6e3b:c98:5c15"),
+            ),
+            ("::1 and fe80::1%lo0 and 12:34:56 and std::net", None),
+        ] {
+            let found = addresses(text);
+            assert_eq!(
+                found.first().map(|found| &text[found.start..found.end]),
+                expected,
+                "{text}"
+            );
+        }
+    }
+}

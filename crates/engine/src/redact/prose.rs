@@ -1,0 +1,284 @@
+//! Passwords told in sentences: `the root password is …`, `пароль от базы: …`, `log in with admin / …`.
+//!
+//! Nothing but a form that no word has counts here: letters with digits or signs, or quotes around it.
+
+use crate::redact::assign::Operator;
+use crate::redact::chars::line_end;
+use crate::redact::rules::Word;
+use crate::redact::scan::Label;
+use crate::redact::scan::Scanner;
+use crate::redact::value::Look;
+use crate::redact::value::is_digest;
+use crate::redact::value::is_expression;
+use crate::redact::value::is_measure;
+use crate::redact::value::is_password;
+use crate::redact::value::is_path;
+use crate::redact::value::is_placeholder;
+use crate::redact::value::is_reference;
+use crate::redact::value::is_wordy;
+
+/// How much of a sentence is looked at, in bytes: `Password for the staging box of the billing team: …` fits, in Russian too.
+const SENTENCE: usize = 160;
+/// How many words may stand between the word and what it announces.
+const WORDS: usize = 9;
+
+/// Words that announce that the value is next.
+const ANNOUNCING: &[&str] = &[
+    "is",
+    "was",
+    "to",
+    "as",
+    "be",
+    "=",
+    ":",
+    "->",
+    "=>",
+    "→",
+    "-",
+    "—",
+    "–",
+    "это",
+    "такой",
+    "вот",
+    "стоит",
+    "теперь",
+    "был",
+    "будет",
+    "на",
+    "lautet",
+    "ist",
+    "es",
+    "est",
+    "sera",
+    "é",
+    "jest",
+    "now",
+    "are",
+    "with",
+    "using",
+    "use",
+    "новый",
+    "установил",
+    "поставил",
+    "поменял",
+];
+
+/// What ends a clause: the value of the next is not this one's.
+const OTHER: &[&str] = &["http://", "https://", "```"];
+
+impl Scanner<'_> {
+    /// What a sentence tells after one of the words.
+    pub fn prose(&mut self, word: Word, start: usize, end: usize) {
+        let mut at = end;
+        // The rest of an inflected word: `паролем`, `passwords`.
+        while let Some(letter) = self.text[at..].chars().next().filter(|letter| letter.is_alphabetic()) {
+            at += letter.len_utf8();
+            if at - end > 24 {
+                return;
+            }
+        }
+        let before = start.checked_sub(1).map(|before| self.bytes[before]);
+        let inside = before.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'/' | b'.'))
+            && !crate::redact::chars::starts_here(self.bytes, start);
+        if inside
+            || matches!(self.bytes.get(at), Some(b'_' | b'(' | b'/' | b'['))
+            || (at > end
+                && self.text[start..end].is_ascii()
+                && !self.text[end..at].starts_with('s')
+                && word != Word::Vendor)
+        {
+            return;
+        }
+        let stop = line_end(self.bytes, at, SENTENCE);
+        let mut announced = false;
+        let mut count = 0;
+        while at < stop && count < WORDS {
+            let blanks = self.bytes[at..stop]
+                .iter()
+                .take_while(|byte| matches!(byte, b' ' | b'\t' | b'*' | b'\\' | b'('))
+                .count();
+            at += blanks;
+            if at >= stop {
+                return;
+            }
+            let (from, to, quoted, next) = self.told_word(at, stop);
+            let Some(told) = self.text.get(from..to) else {
+                return;
+            };
+            if OTHER.iter().any(|other| told.starts_with(other)) {
+                return;
+            }
+            let direct = count == 0;
+            if self.is_told(word, told, quoted, announced, direct) {
+                let kind = if matches!(word, Word::Password | Word::Login) {
+                    "password"
+                } else {
+                    "credential"
+                };
+                return self.push(from, to, Label::Code(kind, "told in a sentence"));
+            }
+            if word == Word::Login && self.told_pair(from, to, next, stop) {
+                return;
+            }
+            let bare = told.trim_end_matches([':', ',']);
+            announced = ANNOUNCING.contains(&told.to_lowercase().as_str())
+                || ANNOUNCING.contains(&bare.to_lowercase().as_str())
+                || told.ends_with(':')
+                || told.ends_with('=')
+                || matches!(self.bytes.get(next), Some(b':' | b'='));
+            // A sentence that ends has told what it had to tell, except in a list of credentials.
+            if told.ends_with(['.', '!', '?', ';']) && !quoted {
+                return;
+            }
+            if matches!(word, Word::Secret | Word::Vendor) && count >= 4 && !announced {
+                return;
+            }
+            at = next.max(at + 1);
+            while !self.text.is_char_boundary(at) {
+                at += 1;
+            }
+            count += 1;
+        }
+    }
+
+    /// The next word of a sentence: its inside, whether it is quoted, and where to go on.
+    fn told_word(&self, at: usize, stop: usize) -> (usize, usize, bool, usize) {
+        if let Some(value) = self
+            .quoted(at)
+            .filter(|value| value.quoted && value.end <= stop && value.end > value.start)
+        {
+            return (value.start, value.end, true, value.end + 1);
+        }
+        let mut end = self.unquoted_end(at, stop - at, Operator::Cell).min(stop);
+        if end == at {
+            let letter = self.text[at..].chars().next().map_or(1, char::len_utf8);
+            end = at + letter;
+            return (at, end, false, end);
+        }
+        let next = end;
+        // Brackets and sentence marks after a password are rarely its own; `!` and `?` often are.
+        while end > at && matches!(self.bytes[end - 1], b')' | b',' | b';') {
+            end -= 1;
+        }
+        (at, end.max(at), false, next)
+    }
+
+    /// Whether a word of a sentence is the secret that was announced.
+    fn is_told(&self, word: Word, told: &str, quoted: bool, announced: bool, direct: bool) -> bool {
+        if told.len() < 6
+            || is_placeholder(told)
+            || is_reference(told)
+            || is_path(told)
+            || is_measure(told)
+            || told.contains("://")
+        {
+            return false;
+        }
+        let look = Look::at(told.as_bytes());
+        match word {
+            Word::Password => {
+                if quoted && announced {
+                    return look.spaces == 0 && !is_wordy(told)
+                        || told.len() >= 8
+                            && look.spaces == 0
+                            && look.upper == 0
+                            && told.bytes().all(|byte| byte.is_ascii_lowercase())
+                            && look.strange >= 0.1;
+                }
+                let signs = told.bytes().any(|byte| {
+                    matches!(
+                        byte,
+                        b'!' | b'@' | b'#' | b'$' | b'%' | b'^' | b'&' | b'?' | b'~' | b'+' | b'*'
+                    )
+                });
+                let named = told.contains('_') && look.strange < 0.25 && !signs;
+                let strong = look.digits > 0
+                    && look.lower + look.upper + look.beyond > 0
+                    && (look.upper > 0 || signs || look.digits >= 2)
+                    || look.is_random(10)
+                    || signs && look.upper > 0;
+                (announced || direct)
+                    && is_password(told)
+                    && strong
+                    && !named
+                    && !is_digest(told)
+                    && !is_expression(told)
+                    && !is_file(told)
+            }
+            Word::Secret => {
+                (announced || direct)
+                    && look.is_random(16)
+                    && look.is_mixed()
+                    && !is_digest(told)
+                    && !is_expression(told)
+                    && look.strange >= 0.3
+                    && !told.contains('/')
+            }
+            Word::Vendor => {
+                direct
+                    && look.is_random(20)
+                    && look.is_mixed()
+                    && !is_expression(told)
+                    && !told.contains('/')
+                    && !told.contains('.')
+            }
+            Word::Login => {
+                announced
+                    && look.is_random(10)
+                    && look.is_mixed()
+                    && is_password(told)
+                    && !is_digest(told)
+                    && !told.contains('@')
+                    && !told.contains(':')
+                    && !is_file(told)
+                    && !is_expression(told)
+            }
+            Word::Key | Word::Seed => false,
+        }
+    }
+
+    /// `admin / secret`, `root:secret`, `admin:secret` after a word about logging in.
+    fn told_pair(&mut self, from: usize, to: usize, next: usize, stop: usize) -> bool {
+        let Some(told) = self.text.get(from..to) else {
+            return false;
+        };
+        let strong = |password: &str| {
+            let look = Look::at(password.as_bytes());
+            is_password(password)
+                && !is_placeholder(password)
+                && !is_reference(password)
+                && !is_path(password)
+                && !is_measure(password)
+                && !is_file(password)
+                && (look.upper > 0 || look.symbols > 0 || look.is_random(10))
+                && look.digits > 0
+        };
+        if let Some((name, password)) = told.split_once([':', '/'])
+            && !name.is_empty()
+            && !told.contains("://")
+            && strong(password)
+        {
+            self.push(to - password.len(), to, Label::Code("password", "told as a pair"));
+            return true;
+        }
+        let after = self.skip_blanks(next);
+        if after < stop && matches!(self.bytes[after], b'/' | b':' | b'|') {
+            let (from, to, _, _) = self.told_word(self.skip_blanks(after + 1), stop);
+            if self.text.get(from..to).is_some_and(strong) {
+                self.push(from, to, Label::Code("password", "told as a pair"));
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// Whether a word is the name of a file or of a host: `auth.py`, `db-1.internal`.
+fn is_file(word: &str) -> bool {
+    let Some((stem, extension)) = word.rsplit_once('.') else {
+        return false;
+    };
+    (1..=9).contains(&extension.len())
+        && extension.bytes().all(|byte| byte.is_ascii_lowercase())
+        && Look::at(stem.as_bytes()).strange < 0.35
+}
