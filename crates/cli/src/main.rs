@@ -9,6 +9,7 @@ mod completions;
 mod counting;
 mod environment;
 mod erase;
+mod eval;
 mod formats;
 mod input;
 mod inspect;
@@ -51,6 +52,7 @@ enum Command {
     Stats(stats::Arguments),
     Erase(erase::Arguments),
     Trim(trim::Arguments),
+    Eval(eval::Arguments),
     Sessions(sessions::Arguments),
     Formats(formats::Arguments),
     Completions(completions::Arguments),
@@ -76,6 +78,7 @@ fn main() -> ExitCode {
         Command::Stats(arguments) => stats::run(&arguments, &mut screen),
         Command::Erase(arguments) => erase::run(&arguments, &mut screen),
         Command::Trim(arguments) => trim::run(&arguments, &mut screen),
+        Command::Eval(arguments) => eval::run(&arguments, &mut screen),
         Command::Sessions(arguments) => sessions::run(&arguments, &mut screen),
         Command::Formats(arguments) => formats::run(&arguments, &mut screen),
         Command::Completions(arguments) => completions::run(&arguments, &mut screen),
@@ -86,7 +89,7 @@ fn main() -> ExitCode {
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             screen.error(&error);
-            ExitCode::from(1)
+            ExitCode::from(if error.is::<eval::GateNotMet>() { 100 } else { 1 })
         }
     }
 }
