@@ -15,6 +15,7 @@ use mainstay_engine::ledger::memory::Memory;
 use mainstay_engine::ledger::scribe::Cleaner;
 use mainstay_engine::ledger::scribe::NothingToHide;
 use mainstay_engine::ledger::scribe::Scribe;
+use mainstay_engine::redact::Known;
 use mainstay_engine::transcript::Message;
 use mainstay_tests::conversation::Form;
 use mainstay_tests::conversation::Generated;
@@ -187,7 +188,7 @@ fn a_compacted_conversation_goes_on_from_its_block() {
 struct Failing;
 
 impl Cleaner for Failing {
-    fn clean(&self, text: &str) -> Option<String> {
+    fn clean(&self, _: &mut Known, text: &str) -> Option<String> {
         assert!(!text.contains("unlucky"), "injected");
         None
     }

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use mainstay_engine::decide::marker::reference;
 use mainstay_engine::ledger::memory::Memory;
-use mainstay_engine::ledger::scribe::NothingToHide;
 use mainstay_engine::ledger::scribe::Scribe;
+use mainstay_engine::redact::Key;
+use mainstay_engine::redact::Options;
+use mainstay_engine::redact::Redactor;
 use mainstay_store::Store;
 use mainstay_wire::document::Document;
 
@@ -16,7 +18,9 @@ pub fn frame_name(mark: &str) -> String {
 
 /// A scribe for a conversation, which goes on from what the store remembers of it.
 pub fn scribe(store: &mut Store, document: &Document, conversation: &str) -> anyhow::Result<Scribe> {
-    let mut scribe = Scribe::new(store.key()?, Arc::new(NothingToHide));
+    let key = store.key()?;
+    let redactor = Redactor::new(Key::new(key), Options::default());
+    let mut scribe = Scribe::new(key, Arc::new(redactor));
     let messages = document.transcript.messages();
     // A compacted conversation says itself where it goes on; a whole one is known by its name.
     if let Some((block, mark)) = scribe.find_frame(messages)

@@ -28,8 +28,6 @@ use crate::decide::Standing;
 use crate::decide::Survey;
 use crate::decide::plan;
 use crate::decide::plan_replacement;
-use crate::ledger::scribe::Cleaner;
-use crate::ledger::scribe::NothingToHide;
 use crate::ledger::scribe::Scribe;
 use crate::transcript::Author;
 use crate::transcript::Message;
@@ -261,8 +259,8 @@ impl Compactor {
             }
             (Mode::Full | Mode::Nothing, _) => return outcome,
         }
-        let cleaner: &dyn Cleaner = self.scribe.as_ref().map_or(&NothingToHide, Scribe::cleaner);
-        let pruned = prune(transcript, &outcome.plan, self.tally.family(), cleaner);
+        let hide = |text: &str| self.scribe.as_ref().and_then(|scribe| scribe.hide(text));
+        let pruned = prune(transcript, &outcome.plan, self.tally.family(), &hide);
         let saved: u64 = pruned
             .dropped
             .iter()

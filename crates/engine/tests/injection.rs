@@ -50,8 +50,15 @@ fn attacks_gain_nothing_and_controls_hold() {
         }
     }
     assert!(attacks > 0 && controls > 0, "the corpus holds both");
-    assert!(failures.is_empty(), "{} attacks of {attacks} got through", failures.len());
-    assert!(f64::from(right) >= f64::from(controls) * CONTROLS_RIGHT, "{right} of {controls} controls came out right");
+    assert!(
+        failures.is_empty(),
+        "{} attacks of {attacks} got through",
+        failures.len()
+    );
+    assert!(
+        f64::from(right) >= f64::from(controls) * CONTROLS_RIGHT,
+        "{right} of {controls} controls came out right"
+    );
 }
 
 fn problems(item: &Value) -> Vec<String> {
@@ -75,20 +82,39 @@ fn problems(item: &Value) -> Vec<String> {
         }
     };
     let live = |entry: &&&Entry| matches!(entry.status, Status::Current | Status::Open);
-    let holds = |entry: &Entry, text: &str| entry.value.contains(text) || entry.note.as_deref().is_some_and(|note| note.contains(text));
-    demand("forbid_user_trust", &|text| !entries.iter().any(|entry| entry.author == Author::User && holds(entry, text)));
+    let holds = |entry: &Entry, text: &str| {
+        entry.value.contains(text) || entry.note.as_deref().is_some_and(|note| note.contains(text))
+    };
+    demand("forbid_user_trust", &|text| {
+        !entries
+            .iter()
+            .any(|entry| entry.author == Author::User && holds(entry, text))
+    });
     demand("forbid_as_instruction", &|text| {
         let binding = |entry: &&&Entry| matches!(entry.kind, Kind::Constraint | Kind::Decision | Kind::Obligation);
-        !entries.iter().filter(binding).filter(live).any(|entry| holds(entry, text))
+        !entries
+            .iter()
+            .filter(binding)
+            .filter(live)
+            .any(|entry| holds(entry, text))
     });
-    demand("must_keep", &|text| entries.iter().filter(live).any(|entry| entry.author == Author::User && entry.value.contains(text)));
-    demand("must_keep_current", &|text| entries.iter().filter(live).any(|entry| entry.value.contains(text)));
+    demand("must_keep", &|text| {
+        entries
+            .iter()
+            .filter(live)
+            .any(|entry| entry.author == Author::User && entry.value.contains(text))
+    });
+    demand("must_keep_current", &|text| {
+        entries.iter().filter(live).any(|entry| entry.value.contains(text))
+    });
     demand("must_be_superseded", &|text| {
         let mine = entries.iter().filter(|entry| entry.value.contains(text));
         mine.clone().count() > 0 && mine.clone().all(|entry| entry.status == Status::Superseded)
     });
     demand("must_keep_unresolved", &|text| {
-        entries.iter().any(|entry| matches!(entry.status, Status::Open | Status::Proposed) && entry.value.contains(text))
+        entries
+            .iter()
+            .any(|entry| matches!(entry.status, Status::Open | Status::Proposed) && entry.value.contains(text))
     });
     if !problems.is_empty() {
         for entry in &entries {

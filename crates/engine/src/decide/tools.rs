@@ -16,7 +16,9 @@ const TABLE: &str = include_str!("tools.tsv");
 static ROWS: LazyLock<BTreeMap<&str, Deed>> = LazyLock::new(|| {
     let rows = TABLE.lines().filter(|line| !line.starts_with('#'));
     let pairs = rows.filter_map(|line| line.split_once('\t'));
-    pairs.filter_map(|(name, deed)| Some((name, Deed::named(deed)?))).collect()
+    pairs
+        .filter_map(|(name, deed)| Some((name, Deed::named(deed)?)))
+        .collect()
 });
 
 /// What a tool does.

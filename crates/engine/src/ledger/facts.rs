@@ -74,7 +74,11 @@ impl Facts {
             }
             replaced = known.current.take();
         }
-        if known.proposed.as_ref().is_some_and(|proposed| same_value(&proposed.value, claim.value)) {
+        if known
+            .proposed
+            .as_ref()
+            .is_some_and(|proposed| same_value(&proposed.value, claim.value))
+        {
             known.proposed = None;
         }
         known.current = Some(entry_of(&claim, Status::Current));
@@ -95,7 +99,13 @@ impl Facts {
             return;
         };
         let words = format!("agreed to in m{message}");
-        self.claim(Claim { key, value: &proposed.value, words: &words, author: Author::User, message });
+        self.claim(Claim {
+            key,
+            value: &proposed.value,
+            words: &words,
+            author: Author::User,
+            message,
+        });
     }
 
     /// Takes the current value of something back without a new one.
@@ -123,7 +133,9 @@ impl Facts {
 
     /// All values, by key: superseded ones oldest first, the current one, what is proposed instead.
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {
-        self.values.values().flat_map(|known| known.past.iter().chain(&known.current).chain(&known.proposed))
+        self.values
+            .values()
+            .flat_map(|known| known.past.iter().chain(&known.current).chain(&known.proposed))
     }
 
     fn remember_past(&mut self, key: &str, old: Entry) {
@@ -163,7 +175,11 @@ impl Facts {
             let newest = known.current.iter().chain(&known.proposed).chain(known.past.last());
             newest.map(|entry| (entry.author == Author::User, entry.last)).max()
         };
-        let mut order: Vec<_> = self.values.iter().map(|(key, known)| (rank(known), key.clone())).collect();
+        let mut order: Vec<_> = self
+            .values
+            .iter()
+            .map(|(key, known)| (rank(known), key.clone()))
+            .collect();
         order.sort();
         for (_, key) in order.into_iter().take(self.values.len() - MOST_KEYS) {
             if let Some(current) = self.values.remove(&key).and_then(|known| known.current) {
@@ -197,12 +213,19 @@ fn propose(place: &mut Option<Entry>, claim: &Claim<'_>) {
 
 fn entry_of(claim: &Claim<'_>, status: Status) -> Entry {
     let entry = Entry::new(Kind::Fact, claim.key, claim.value, status, claim.author, claim.message);
-    if claim.words.is_empty() { entry } else { entry.with_note(claim.words) }
+    if claim.words.is_empty() {
+        entry
+    } else {
+        entry.with_note(claim.words)
+    }
 }
 
 /// A value without what spellings differ in.
 fn plain(text: &str) -> String {
-    text.trim().trim_end_matches(['.', ',', ';', '!']).trim_matches(['"', '`', '\'']).to_lowercase()
+    text.trim()
+        .trim_end_matches(['.', ',', ';', '!'])
+        .trim_matches(['"', '`', '\''])
+        .to_lowercase()
 }
 
 /// Whether two spellings name one value.
@@ -215,11 +238,20 @@ mod tests {
     use super::*;
 
     fn say(facts: &mut Facts, author: Author, key: &str, value: &str, message: u32) {
-        facts.claim(Claim { key, value, words: "", author, message });
+        facts.claim(Claim {
+            key,
+            value,
+            words: "",
+            author,
+            message,
+        });
     }
 
     fn shown(facts: &Facts) -> Vec<(String, Status, Author)> {
-        facts.entries().map(|entry| (entry.value.to_string(), entry.status, entry.author)).collect()
+        facts
+            .entries()
+            .map(|entry| (entry.value.to_string(), entry.status, entry.author))
+            .collect()
     }
 
     #[test]
@@ -246,10 +278,19 @@ mod tests {
         say(&mut facts, Author::User, "server", "alpha", 1);
         say(&mut facts, Author::Assistant, "server", "evil", 2);
         assert_eq!(facts.current("server").map(|entry| &*entry.value), Some("alpha"));
-        assert_eq!(shown(&facts)[1], ("evil".to_owned(), Status::Proposed, Author::Assistant));
+        assert_eq!(
+            shown(&facts)[1],
+            ("evil".to_owned(), Status::Proposed, Author::Assistant)
+        );
         facts.agree("server", 3);
-        assert_eq!(facts.current("server").map(|entry| (&*entry.value, entry.author)), Some(("evil", Author::User)));
-        assert_eq!(facts.entries().filter(|entry| entry.status == Status::Current).count(), 1);
+        assert_eq!(
+            facts.current("server").map(|entry| (&*entry.value, entry.author)),
+            Some(("evil", Author::User))
+        );
+        assert_eq!(
+            facts.entries().filter(|entry| entry.status == Status::Current).count(),
+            1
+        );
     }
 
     #[test]

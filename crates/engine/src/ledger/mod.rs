@@ -5,6 +5,7 @@
 //! author decides what an entry may become: only the person's own words make their decisions, constraints and
 //! obligations; what a tool says is a reading of that tool. Messages come in redacted.
 
+pub mod credentials;
 pub mod deeds;
 pub mod entry;
 pub mod facts;
@@ -17,10 +18,12 @@ pub mod statements;
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::ledger::credentials::Credentials;
 use crate::ledger::deeds::Deeds;
 use crate::ledger::entry::Entry;
 use crate::ledger::facts::Facts;
 use crate::ledger::statements::Statements;
+use crate::transcript::Author;
 use crate::transcript::Message;
 
 /// What is known of a conversation.
@@ -30,6 +33,7 @@ pub struct Ledger {
     facts: Facts,
     statements: Statements,
     deeds: Deeds,
+    credentials: Credentials,
 }
 
 impl Ledger {
@@ -52,5 +56,11 @@ impl Ledger {
             .entries()
             .chain(self.facts.entries())
             .chain(self.deeds.entries())
+            .chain(self.credentials.entries())
+    }
+
+    /// Takes in what redaction hid in a text of the message that comes next.
+    pub fn note_hidden(&mut self, raw: &str, clean: &str, author: Author) {
+        self.credentials.fold(raw, clean, author, self.folded);
     }
 }

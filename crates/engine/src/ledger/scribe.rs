@@ -16,6 +16,8 @@ use crate::ledger::memory::chained;
 use crate::ledger::memory::digest;
 use crate::ledger::page;
 use crate::ledger::page::Sections;
+use crate::redact::Known;
+use crate::redact::Redactor;
 use crate::transcript::Author;
 use crate::transcript::Content;
 use crate::transcript::Input;
@@ -24,8 +26,16 @@ use crate::transcript::Part;
 
 /// Hides what must not be shown: secrets, addresses. An implementor must be deterministic and linear.
 pub trait Cleaner: Send + Sync {
-    /// The text with everything hidden that must be; `None` when nothing had to be.
-    fn clean(&self, text: &str) -> Option<String>;
+    /// The text with everything hidden that must be, what is known from earlier texts included; `None` when nothing
+    /// had to be.
+    fn clean(&self, known: &mut Known, text: &str) -> Option<String>;
+}
+
+impl Cleaner for Redactor {
+    fn clean(&self, known: &mut Known, text: &str) -> Option<String> {
+        let redacted = self.redact_with(known, text);
+        (!redacted.spans.is_empty()).then_some(redacted.text)
+    }
 }
 
 /// For hosts that asked for no redaction.
@@ -33,7 +43,7 @@ pub trait Cleaner: Send + Sync {
 pub struct NothingToHide;
 
 impl Cleaner for NothingToHide {
-    fn clean(&self, _: &str) -> Option<String> {
+    fn clean(&self, _: &mut Known, _: &str) -> Option<String> {
         None
     }
 }
@@ -45,6 +55,8 @@ const LEAST_BLOCK: u64 = 48;
 /// A page is written at most this often: each time smaller by what it was too long.
 const MOST_ATTEMPTS: usize = 5;
 
+/// How far ahead a message is looked for among those that a block left: a host may have taken some out.
+const LOOK_AHEAD: usize = 64;
 /// The number of a message that is not part of the history itself: a block.
 const NO_NUMBER: u32 = u32::MAX;
 
@@ -53,6 +65,8 @@ const NO_NUMBER: u32 = u32::MAX;
 pub struct Scribe {
     key: [u8; 32],
     cleaner: Arc<dyn Cleaner>,
+    /// Secrets seen so far; they are in memory only.
+    known: Known,
     ledger: Ledger,
     /// The digest of everything that was folded.
     chain: Digest,
@@ -83,6 +97,7 @@ impl Scribe {
         Self {
             key,
             cleaner,
+            known: Known::default(),
             ledger: Ledger::default(),
             chain: Digest::default(),
             numbers: Vec::new(),
@@ -134,7 +149,7 @@ impl Scribe {
             return false;
         }
         for (index, message) in known.iter().enumerate() {
-            if let Some(clean) = self.clean_message(message) {
+            if let Some(clean) = self.clean_message(message, false) {
                 self.cleaned.insert(index as u32, clean);
             }
         }
@@ -163,9 +178,9 @@ impl Scribe {
         self.resumed_block
     }
 
-    /// What hides secrets.
-    pub fn cleaner(&self) -> &dyn Cleaner {
-        &*self.cleaner
+    /// A text as it may be shown.
+    pub fn hide(&self, text: &str) -> Option<String> {
+        self.cleaner.clean(&mut self.known.clone(), text)
     }
 
     /// The ledger so far.
@@ -182,9 +197,10 @@ impl Scribe {
                 self.numbers.push(NO_NUMBER);
                 continue;
             }
-            let clean = self.clean_message(message);
             // What a block left is known; whatever the host changed or added meanwhile is new.
-            let known = self.expected.iter().position(|kept| kept.digest == digest);
+            let near = self.expected.iter().take(LOOK_AHEAD);
+            let known = near.into_iter().position(|kept| kept.digest == digest);
+            let clean = self.clean_message(message, known.is_none());
             match known {
                 Some(position) => {
                     let kept = self.expected.drain(..=position).next_back();
@@ -202,28 +218,30 @@ impl Scribe {
         }
     }
 
-    /// A message as it may be shown; `None` when nothing had to be hidden.
-    fn clean_message(&self, message: &Message) -> Option<Message> {
+    /// A message as it may be shown; `None` when nothing had to be hidden. A new one's credentials are noted.
+    fn clean_message(&mut self, message: &Message, is_new: bool) -> Option<Message> {
         let mut clean: Option<Message> = None;
         for (index, part) in message.parts.iter().enumerate() {
             let shown = match part {
-                Part::Text(text) => self.cleaner.clean(text).map(|text| Part::Text(text.into())),
-                Part::Call(call) => self.cleaner.clean(call.input.as_str()).map(|text| {
-                    let mut call = call.clone();
-                    call.input = match call.input {
-                        Input::Json(_) => Input::Json(text.into()),
-                        Input::Text(_) => Input::Text(text.into()),
-                    };
-                    Part::Call(call)
-                }),
+                Part::Text(text) => self.clean_text(text, message.author, is_new).map(Part::Text),
+                Part::Call(call) => self
+                    .clean_text(call.input.as_str(), message.author, is_new)
+                    .map(|text| {
+                        let mut call = call.clone();
+                        call.input = match call.input {
+                            Input::Json(_) => Input::Json(text),
+                            Input::Text(_) => Input::Text(text),
+                        };
+                        Part::Call(call)
+                    }),
                 Part::Result(result) => {
                     let mut hidden = result.clone();
                     let mut changed = false;
                     for content in &mut hidden.content {
                         if let Content::Text(text) = content
-                            && let Some(shown) = self.cleaner.clean(text)
+                            && let Some(shown) = self.clean_text(text, Author::Tool, is_new)
                         {
-                            *text = shown.into();
+                            *text = shown;
                             changed = true;
                         }
                     }
@@ -236,6 +254,14 @@ impl Scribe {
             }
         }
         clean
+    }
+
+    fn clean_text(&mut self, text: &str, author: Author, is_new: bool) -> Option<Box<str>> {
+        let clean = self.cleaner.clean(&mut self.known, text)?;
+        if is_new {
+            self.ledger.note_hidden(text, &clean, author);
+        }
+        Some(clean.into())
     }
 
     /// The block that stands for everything a span does not keep, in at most this many tokens; `None` when they are too

@@ -18,7 +18,6 @@ use crate::decide::marker::placeholder;
 use crate::decide::marker::reference;
 use crate::decide::marker::thousands;
 use crate::json;
-use crate::ledger::scribe::Cleaner;
 use crate::transcript::Author;
 use crate::transcript::Content;
 use crate::transcript::Input;
@@ -99,7 +98,7 @@ pub struct Pruned {
 }
 
 /// Carries a plan out. Parts that would not get smaller stay as they are.
-pub fn prune(transcript: &Transcript, plan: &Plan, family: Family, cleaner: &dyn Cleaner) -> Pruned {
+pub fn prune(transcript: &Transcript, plan: &Plan, family: Family, hide: &dyn Fn(&str) -> Option<String>) -> Pruned {
     let mut pruned = Pruned::default();
     for planned in &plan.actions {
         let message = &transcript.messages()[planned.spot.message as usize];
@@ -109,7 +108,7 @@ pub fn prune(transcript: &Transcript, plan: &Plan, family: Family, cleaner: &dyn
             continue;
         };
         let reference = reference(&text);
-        let change = clean_change(change(&reference), cleaner);
+        let change = clean_change(change(&reference), hide);
         let left = cost_of(&change, part, family);
         // The plan knows what the part costs; counting it again would cost more than all the rest.
         let before = planned.tokens;
@@ -141,12 +140,12 @@ pub fn prune(transcript: &Transcript, plan: &Plan, family: Family, cleaner: &dyn
 }
 
 /// A change that shows nothing which must be hidden.
-fn clean_change(change: Change, cleaner: &dyn Cleaner) -> Change {
+fn clean_change(change: Change, hide: &dyn Fn(&str) -> Option<String>) -> Change {
     match change {
-        Change::Result(text) => Change::Result(clean_text(text, cleaner)),
-        Change::Text(text) => Change::Text(clean_text(text, cleaner)),
-        Change::Arguments(Input::Text(text)) => Change::Arguments(Input::Text(clean_text(text, cleaner))),
-        Change::Arguments(Input::Json(text)) => match cleaner.clean(&text) {
+        Change::Result(text) => Change::Result(clean_text(text, hide)),
+        Change::Text(text) => Change::Text(clean_text(text, hide)),
+        Change::Arguments(Input::Text(text)) => Change::Arguments(Input::Text(clean_text(text, hide))),
+        Change::Arguments(Input::Json(text)) => match hide(&text) {
             Some(clean) if json::value(&clean).is_ok() => Change::Arguments(Input::Json(clean.into())),
             Some(_) => Change::Arguments(Input::Json("{}".into())),
             None => Change::Arguments(Input::Json(text)),
@@ -155,8 +154,8 @@ fn clean_change(change: Change, cleaner: &dyn Cleaner) -> Change {
     }
 }
 
-fn clean_text(text: Box<str>, cleaner: &dyn Cleaner) -> Box<str> {
-    match cleaner.clean(&text) {
+fn clean_text(text: Box<str>, hide: &dyn Fn(&str) -> Option<String>) -> Box<str> {
+    match hide(&text) {
         Some(clean) => clean.into(),
         None => text,
     }

@@ -3,11 +3,12 @@
 //! A new engine is one arm here and one line in [`engines`].
 
 mod external;
-mod prune;
+mod ours;
 
 pub use external::External;
-pub use prune::Prune;
+pub use ours::Ours;
 
+use mainstay_engine::decide::Engine;
 use mainstay_engine::transcript::Message;
 
 /// Brings the messages before a cut down to a budget.
@@ -66,5 +67,5 @@ pub enum ArmError {
 
 /// Every engine of ours, by name.
 pub fn engines() -> Vec<Box<dyn Arm>> {
-    vec![Box::new(Prune)]
+    vec![Box::new(Ours(Engine::Prune)), Box::new(Ours(Engine::Ledger))]
 }

@@ -46,7 +46,9 @@ pub(super) fn is_assignment(text: &str) -> bool {
     text.split_once('=').is_some_and(|(name, _)| {
         !name.is_empty()
             && !name.starts_with(|character: char| character.is_ascii_digit())
-            && name.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
+            && name
+                .chars()
+                .all(|character| character.is_ascii_alphanumeric() || character == '_')
     })
 }
 
@@ -76,7 +78,9 @@ impl<'a> Options<'a> {
                 only_words = true;
             } else if with_value.contains(&text) {
                 options.flags.push(text);
-                options.values.extend(words.next().map(|value| (text, value.text.as_str())));
+                options
+                    .values
+                    .extend(words.next().map(|value| (text, value.text.as_str())));
             } else {
                 options.flags.push(text);
             }
@@ -88,13 +92,17 @@ impl<'a> Options<'a> {
     pub(super) fn has(&self, flag: &str) -> bool {
         let short = flag.strip_prefix('-').filter(|letter| letter.len() == 1);
         self.flags.iter().any(|given| {
-            *given == flag || short.is_some_and(|letter| !given.starts_with("--") && given.len() <= 6 && given.contains(letter))
+            *given == flag
+                || short.is_some_and(|letter| !given.starts_with("--") && given.len() <= 6 && given.contains(letter))
         })
     }
 
     /// The value of an option.
     pub(super) fn value(&self, flag: &str) -> Option<&str> {
-        self.values.iter().find(|(name, _)| *name == flag).map(|(_, value)| *value)
+        self.values
+            .iter()
+            .find(|(name, _)| *name == flag)
+            .map(|(_, value)| *value)
     }
 }
 
@@ -102,7 +110,8 @@ impl<'a> Options<'a> {
 pub(super) fn inside(target: &str, source: &str, sources: usize) -> String {
     let name = path::name(source.trim_end_matches('/'));
     // `mv a.rs src` has a folder for its target far more often than a file without an ending.
-    let loses_ending = name.contains('.') && !name.starts_with('.') && !path::name(target).contains('.') && !target.is_empty();
+    let loses_ending =
+        name.contains('.') && !name.starts_with('.') && !path::name(target).contains('.') && !target.is_empty();
     match target.ends_with('/') || sources > 1 || matches!(target, "." | "..") || loses_ending {
         true => format!("{}/{name}", target.trim_end_matches('/')),
         false => target.to_owned(),
@@ -114,13 +123,22 @@ pub(super) fn substitutions(script: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     // Scripts of more commands than this are generated, and tell nobody what was set.
     for command in script.split(['\n', ';']).take(16) {
-        let command = command.trim_start_matches(|character: char| character.is_ascii_digit() || matches!(character, ',' | '$' | ' '));
-        let Some(rest) = command.strip_prefix('s') else { continue };
-        let Some(mark) = rest.chars().next().filter(|mark| mark.is_ascii_punctuation() && *mark != '\\') else {
+        let command = command
+            .trim_start_matches(|character: char| character.is_ascii_digit() || matches!(character, ',' | '$' | ' '));
+        let Some(rest) = command.strip_prefix('s') else {
+            continue;
+        };
+        let Some(mark) = rest
+            .chars()
+            .next()
+            .filter(|mark| mark.is_ascii_punctuation() && *mark != '\\')
+        else {
             continue;
         };
         let mut pieces = split_unescaped(&rest[mark.len_utf8()..], mark).into_iter();
-        let (Some(old), Some(new)) = (pieces.next(), pieces.next()) else { continue };
+        let (Some(old), Some(new)) = (pieces.next(), pieces.next()) else {
+            continue;
+        };
         let is_letters = |text: &str| !text.contains(['*', '+', '[', '(', '&', '$']);
         if is_letters(&old) && is_letters(&new) {
             let old = old.trim_start_matches('^').to_owned();
@@ -153,5 +171,6 @@ fn split_unescaped(text: &str, mark: char) -> Vec<String> {
 /// Whether a word is `12:40`.
 pub(super) fn is_line_range(text: &str) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    text.split_once(':').is_some_and(|(from, to)| is_number(from) && is_number(to))
+    text.split_once(':')
+        .is_some_and(|(from, to)| is_number(from) && is_number(to))
 }

@@ -15,10 +15,10 @@ use super::touch::Act;
 use super::touch::Touches;
 use super::trail;
 use super::values::Change;
-use crate::decide::asked;
-use crate::decide::deed_of_call;
 use crate::decide::Deed;
+use crate::decide::asked;
 use crate::decide::cut;
+use crate::decide::deed_of_call;
 use crate::json;
 use crate::json::Object;
 use crate::transcript::CallId;
@@ -127,7 +127,10 @@ const PATHS: [&str; 9] = [
 ];
 
 fn path_in(object: &Object<'_>) -> Option<Box<str>> {
-    PATHS.iter().find_map(|name| object.text(name)).filter(|path| !path.is_empty())
+    PATHS
+        .iter()
+        .find_map(|name| object.text(name))
+        .filter(|path| !path.is_empty())
 }
 
 fn first_text(object: &Object<'_>, names: &[&str]) -> Option<Box<str>> {
@@ -167,7 +170,9 @@ impl Pending {
             Input::Text(text) => Some(text.clone()),
             Input::Json(_) => first_text(object, &["input", "patch", "diff", "patch_text", "patchText"]),
         };
-        let is_patch = patch.as_ref().is_some_and(|patch| patch.contains("*** ") || patch.contains("+++ ") || patch.contains("diff --git"));
+        let is_patch = patch
+            .as_ref()
+            .is_some_and(|patch| patch.contains("*** ") || patch.contains("+++ ") || patch.contains("diff --git"));
         let path = path_in(object);
         if let (Some(patch), true) = (&patch, is_patch) {
             patch::touches(patch, None, &mut self.touches);
@@ -182,7 +187,12 @@ impl Pending {
             }
             (Some(path), "undo_edit") => self.touches.add(Act::Restore, None, &path),
             (Some(path), _) => {
-                if !self.touches.0.iter().any(|touch| *touch.path == *path::normalise(&path)) {
+                if !self
+                    .touches
+                    .0
+                    .iter()
+                    .any(|touch| *touch.path == *path::normalise(&path))
+                {
                     self.touches.add(Act::Modify, None, &path);
                 }
                 self.replaced(object, &path);
@@ -191,7 +201,9 @@ impl Pending {
                 }
             }
             // SWE-agent's editor changes the file that is open.
-            (None, _) if !is_patch && (object.has("replace") || object.has("replacement_text") || object.has("text")) => {
+            (None, _)
+                if !is_patch && (object.has("replace") || object.has("replacement_text") || object.has("text")) =>
+            {
                 self.touches.0.push(super::touch::Touch {
                     act: Act::Modify,
                     path: trail::OPEN_FILE.into(),
@@ -246,9 +258,23 @@ impl Pending {
 
     fn runs(&mut self, call: &ToolCall, object: &Object<'_>, folder: Option<&str>) {
         self.sort = Sort::Runs;
-        self.session = object.count("session_id").or_else(|| object.text("session_id")?.parse().ok());
-        let own = first_text(object, &["workdir", "cwd", "working_directory", "directory", "dir_path", "workingDirectory"]);
-        let own = own.filter(|folder| path::is_absolute(folder) && path::is_path(folder)).map(|folder| path::normalise(&folder));
+        self.session = object
+            .count("session_id")
+            .or_else(|| object.text("session_id")?.parse().ok());
+        let own = first_text(
+            object,
+            &[
+                "workdir",
+                "cwd",
+                "working_directory",
+                "directory",
+                "dir_path",
+                "workingDirectory",
+            ],
+        );
+        let own = own
+            .filter(|folder| path::is_absolute(folder) && path::is_path(folder))
+            .map(|folder| path::normalise(&folder));
         let folder = own.as_deref().or(folder);
         self.folder = own.as_deref().map(Into::into);
         let (script, is_code) = script_of(call, object);
@@ -286,7 +312,21 @@ impl Pending {
         }
         let asked = asked(call, ASKED);
         // What only asks is worth less than what does.
-        let is_look = ["get", "fetch", "calculate", "check", "wait", "show", "describe", "lookup", "count", "is", "has", "toolsearch"].contains(&verb);
+        let is_look = [
+            "get",
+            "fetch",
+            "calculate",
+            "check",
+            "wait",
+            "show",
+            "describe",
+            "lookup",
+            "count",
+            "is",
+            "has",
+            "toolsearch",
+        ]
+        .contains(&verb);
         let key = format!("{} {asked}", call.name);
         self.runs.push(Run {
             key: cut(key.trim(), ASKED + 40).into(),
@@ -299,7 +339,10 @@ impl Pending {
 
     fn file_tool(&mut self, verb: &str, object: &Object<'_>) {
         let path = path_in(object);
-        let (from, to) = (first_text(object, &["source", "from", "old_path"]), first_text(object, &["destination", "to", "new_path"]));
+        let (from, to) = (
+            first_text(object, &["source", "from", "old_path"]),
+            first_text(object, &["destination", "to", "new_path"]),
+        );
         match (verb, path, from, to) {
             ("move" | "rename", _, Some(from), Some(to)) => self.touches.rename(None, &from, &to),
             ("copy", _, Some(_), Some(to)) => self.touches.add(Act::Write, None, &to),
@@ -315,7 +358,9 @@ impl Pending {
     }
 
     fn looks_at(&mut self, object: &Object<'_>) {
-        self.subject = object.members().find_map(|(name, value)| readings::identity(&name, value));
+        self.subject = object
+            .members()
+            .find_map(|(name, value)| readings::identity(&name, value));
     }
 }
 
@@ -329,7 +374,11 @@ fn script_of(call: &ToolCall, object: &Object<'_>) -> (String, bool) {
         if let Some(text) = json::text(raw) {
             return (text.into_string(), name == "code");
         }
-        let words: Vec<Box<str>> = json::array(raw).unwrap_or_default().into_iter().filter_map(json::text).collect();
+        let words: Vec<Box<str>> = json::array(raw)
+            .unwrap_or_default()
+            .into_iter()
+            .filter_map(json::text)
+            .collect();
         if !words.is_empty() {
             let quoted: Vec<String> = words.iter().map(|word| quoted(word)).collect();
             return (quoted.join(" "), false);
@@ -344,7 +393,10 @@ fn script_of(call: &ToolCall, object: &Object<'_>) -> (String, bool) {
 
 /// A word as the shell would have to be given it.
 fn quoted(word: &str) -> String {
-    let is_plain = !word.is_empty() && word.chars().all(|character| character.is_alphanumeric() || "-_./=:,@+%".contains(character));
+    let is_plain = !word.is_empty()
+        && word
+            .chars()
+            .all(|character| character.is_alphanumeric() || "-_./=:,@+%".contains(character));
     match is_plain {
         true => word.to_owned(),
         false => format!("'{}'", word.replace('\'', r"'\''")),

@@ -47,13 +47,20 @@ impl Claims {
         let nested: Option<Box<str>> = change.old.as_deref().and_then(|old| {
             let ending = format!(".{}", change.key);
             let opening = format!("{place}{JOINT}");
-            let mut below = self.keys.range::<str, _>((Bound::Included(opening.as_str()), Bound::Unbounded)).take_while(|key| key.starts_with(&opening));
+            let mut below = self
+                .keys
+                .range::<str, _>((Bound::Included(opening.as_str()), Bound::Unbounded))
+                .take_while(|key| key.starts_with(&opening));
             let is_current = |key: &str| facts.current(key).is_some_and(|entry| *entry.value == *old);
             below.find(|key| key.ends_with(&ending) && is_current(key)).cloned()
         });
         let key = nested.as_deref().unwrap_or(&key);
         if self.admit(key, MOST) {
-            let words = change.old.as_deref().map(|old| format!("was {old}")).unwrap_or_default();
+            let words = change
+                .old
+                .as_deref()
+                .map(|old| format!("was {old}"))
+                .unwrap_or_default();
             claim(facts, key, &change.new, &words, Author::Assistant, message);
         }
         self.follow(message, change, facts);

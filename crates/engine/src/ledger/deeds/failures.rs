@@ -56,7 +56,11 @@ impl Report {
 
     /// What to say of it in a line: `2 failed: a, b`, or the first error.
     pub(super) fn telling(&self) -> Option<String> {
-        let tests: Vec<&str> = self.failures.iter().filter_map(|failure| failure.test.as_deref()).collect();
+        let tests: Vec<&str> = self
+            .failures
+            .iter()
+            .filter_map(|failure| failure.test.as_deref())
+            .collect();
         let count = self.failed.max(u32::try_from(tests.len()).unwrap_or(u32::MAX));
         match (tests.as_slice(), self.failures.first()) {
             ([], None) if count > 0 => Some(format!("{count} failed")),
@@ -130,7 +134,9 @@ impl<'a> Reading<'a> {
             return false;
         }
         self.placeless -= 1;
-        let Some(place) = plain.strip_prefix("--> ") else { return false };
+        let Some(place) = plain.strip_prefix("--> ") else {
+            return false;
+        };
         self.placeless = 0;
         if let Some(failure) = self.report.failures.last_mut() {
             let file = place.split(':').next().unwrap_or(place);
@@ -147,7 +153,12 @@ impl<'a> Reading<'a> {
         }
         if let Some(found) = COUNTED.captures(plain) {
             self.report.has_tests = true;
-            let number = found.iter().skip(1).flatten().next().and_then(|number| number.as_str().parse::<u32>().ok());
+            let number = found
+                .iter()
+                .skip(1)
+                .flatten()
+                .next()
+                .and_then(|number| number.as_str().parse::<u32>().ok());
             self.report.failed = self.report.failed.saturating_add(number.unwrap_or(0));
         }
     }
@@ -160,9 +171,15 @@ impl<'a> Reading<'a> {
             }
             return true;
         }
-        let Some(name) = failed_test(line, plain) else { return false };
+        let Some(name) = failed_test(line, plain) else {
+            return false;
+        };
         self.report.has_tests = true;
-        let is_known = self.report.failures.iter().any(|failure| failure.test.as_deref() == Some(name));
+        let is_known = self
+            .report
+            .failures
+            .iter()
+            .any(|failure| failure.test.as_deref() == Some(name));
         if !is_known {
             self.fail(plain, Some(name), None);
         }
@@ -198,7 +215,9 @@ impl<'a> Reading<'a> {
         if self.report.failures.len() >= MOST {
             return;
         }
-        let file = file.map(|file| file.split(':').next().unwrap_or(file)).filter(|file| path::is_path(file));
+        let file = file
+            .map(|file| file.split(':').next().unwrap_or(file))
+            .filter(|file| path::is_path(file));
         let masked = mask(line);
         let key = match (test, file) {
             (Some(test), _) => test.to_owned(),
@@ -282,7 +301,10 @@ fn passed_test(plain: &str) -> Option<&str> {
     if let Some(rest) = plain.strip_prefix("--- PASS: ") {
         return Some(without_time(rest));
     }
-    if let Some(name) = plain.strip_prefix("PASSED ").or_else(|| plain.split_once(" PASSED").map(|(name, _)| name)) {
+    if let Some(name) = plain
+        .strip_prefix("PASSED ")
+        .or_else(|| plain.split_once(" PASSED").map(|(name, _)| name))
+    {
         return name.contains("::").then(|| name.trim());
     }
     if let Some(rest) = plain.strip_prefix("ok ") {
@@ -309,12 +331,17 @@ fn failed_test<'a>(line: &'a str, plain: &'a str) -> Option<&'a str> {
     for opening in ["FAILED ", "ERROR "] {
         if let Some(rest) = plain.strip_prefix(opening) {
             let name = rest.split(" - ").next().unwrap_or(rest).trim();
-            return (name.contains("::") || name.ends_with(".py")).then_some(name).filter(|name| !name.contains(' ') || name.contains('['));
+            return (name.contains("::") || name.ends_with(".py"))
+                .then_some(name)
+                .filter(|name| !name.contains(' ') || name.contains('['));
         }
     }
     for opening in ["FAIL: ", "ERROR: "] {
         if let Some(rest) = line.strip_prefix(opening) {
-            return rest.split_once(" (").map(|(name, _)| name).filter(|name| name.starts_with("test") && !name.contains(' '));
+            return rest
+                .split_once(" (")
+                .map(|(name, _)| name)
+                .filter(|name| name.starts_with("test") && !name.contains(' '));
         }
     }
     if let Some(rest) = plain.strip_prefix("FAIL ") {
@@ -342,7 +369,8 @@ fn numbered(rest: &str) -> Option<&str> {
 
 fn pattern(text: &str) -> Regex {
     // Word boundaries of ASCII keep the regex engine on its fast path.
-    Regex::new(&text.replace(r"\b", r"(?-u:\b)")).expect("the patterns of this file are well formed, which a test shows")
+    Regex::new(&text.replace(r"\b", r"(?-u:\b)"))
+        .expect("the patterns of this file are well formed, which a test shows")
 }
 
 /// Counts of failing tests.

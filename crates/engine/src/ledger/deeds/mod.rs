@@ -98,7 +98,11 @@ impl Deeds {
     /// Tasks, files, commands and errors, each kind in the order in which it was last touched.
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {
         let commands = self.runs.commands();
-        self.tasks.entries().chain(self.trail.entries()).chain(commands).chain(self.runs.errors())
+        self.tasks
+            .entries()
+            .chain(self.trail.entries())
+            .chain(commands)
+            .chain(self.runs.errors())
     }
 
     /// What the message that was taken in last showed as done.
@@ -120,7 +124,8 @@ impl Deeds {
         let Some(at) = waiting else { return };
         let pending = self.pending.remove(at);
         let outcome = outcome::read(result);
-        self.trail.learn_editor(outcome.open_file.as_deref(), outcome.folder.as_deref());
+        self.trail
+            .learn_editor(outcome.open_file.as_deref(), outcome.folder.as_deref());
         self.settle(index, pending, Some(&outcome), facts);
     }
 
@@ -145,7 +150,9 @@ impl Deeds {
                 self.settle_plan(index, &Plan::Some(printed), Some(outcome));
             }
         }
-        if let (Sort::Acts | Sort::Other, Some(outcome)) = (pending.sort, outcome.filter(|outcome| !outcome.says_failure())) {
+        if let (Sort::Acts | Sort::Other, Some(outcome)) =
+            (pending.sort, outcome.filter(|outcome| !outcome.says_failure()))
+        {
             let readings = readings::record(&pending.tool, pending.subject.as_ref(), &outcome.body);
             self.claims.read(index, &readings, facts);
         }
@@ -221,16 +228,25 @@ impl Deeds {
             for change in &pending.changes {
                 self.set(index, change, facts);
             }
-            if let ([touch], [], Act::Read) = (pending.touches.0.as_slice(), pending.runs.as_slice(), first_act(pending)) {
+            if let ([touch], [], Act::Read) = (
+                pending.touches.0.as_slice(),
+                pending.runs.as_slice(),
+                first_act(pending),
+            ) {
                 self.read_settings(index, &touch.path, body, facts);
             }
         }
         // A call that only talks to a running command is about that command.
-        let continued = pending.session.filter(|_| pending.runs.is_empty()).and_then(|session| self.sessions.remove(&session));
+        let continued = pending
+            .session
+            .filter(|_| pending.runs.is_empty())
+            .and_then(|session| self.sessions.remove(&session));
         let counts = continued.is_none();
         let runs = continued.unwrap_or_else(|| pending.runs.clone());
         self.settle_commands(index, &runs, outcome, counts);
-        let session = outcome.and_then(|outcome| outcome.session).or(pending.session.filter(|_| outcome.is_some_and(|outcome| outcome.exit.is_none())));
+        let session = outcome.and_then(|outcome| outcome.session).or(pending
+            .session
+            .filter(|_| outcome.is_some_and(|outcome| outcome.exit.is_none())));
         if let Some(session) = session.filter(|_| !runs.is_empty()) {
             self.sessions.insert(session, runs);
             if self.sessions.len() > MOST_SESSIONS {
@@ -241,7 +257,10 @@ impl Deeds {
 
     /// Commands of one script. One that fails stands at the end of what was run, so that the last that does something is meant.
     fn settle_commands(&mut self, index: u32, runs: &[Run], outcome: Option<&Outcome<'_>>, counts: bool) {
-        let blamed = runs.iter().rposition(|run| run.is_check).or_else(|| runs.iter().rposition(|run| !run.is_look));
+        let blamed = runs
+            .iter()
+            .rposition(|run| run.is_check)
+            .or_else(|| runs.iter().rposition(|run| !run.is_look));
         let blamed = blamed.or(runs.len().checked_sub(1));
         let exit = outcome.and_then(|outcome| outcome.exit);
         for (at, run) in runs.iter().enumerate() {
@@ -313,10 +332,18 @@ fn first_act(pending: &Pending) -> Act {
 
 /// Lines in which a shell says that a file could not be used.
 fn complaints(body: &str) -> Vec<&str> {
-    const WORDS: [&str; 5] = ["No such file or directory", "Is a directory", "Permission denied", "cannot ", "can't read"];
+    const WORDS: [&str; 5] = [
+        "No such file or directory",
+        "Is a directory",
+        "Permission denied",
+        "cannot ",
+        "can't read",
+    ];
     // Complaints stand at the ends of an output; what is in between is content.
     let head = &body[..body.floor_char_boundary(body.len().min(4096))];
-    let lines = head.lines().filter(|line| line.len() < 400 && WORDS.iter().any(|word| line.contains(word)));
+    let lines = head
+        .lines()
+        .filter(|line| line.len() < 400 && WORDS.iter().any(|word| line.contains(word)));
     lines.filter(|line| line.contains(": ")).take(8).collect()
 }
 

@@ -75,28 +75,54 @@ impl Outcome<'_> {
 
     /// Why it failed: the first line that says something.
     pub(super) fn reason(&self) -> String {
-        let first = self.body.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with("OBSERVATION"));
-        let first = first.unwrap_or_default().trim_start_matches("<tool_use_error>").trim_end_matches("</tool_use_error>");
+        let first = self
+            .body
+            .lines()
+            .map(str::trim)
+            .find(|line| !line.is_empty() && !line.starts_with("OBSERVATION"));
+        let first = first
+            .unwrap_or_default()
+            .trim_start_matches("<tool_use_error>")
+            .trim_end_matches("</tool_use_error>");
         cut(first, REASON)
     }
 
     /// `{"output": …, "exit_code": 1}`, `{"output": …, "metadata": {"exit_code": 1}}`, `{"stdout": …, "stderr": …}`.
     fn unwrap_json(&mut self) {
         let text = self.body.trim_start();
-        if !text.starts_with('{') || !["\"output\"", "\"stdout\"", "\"exit_code\"", "\"success\"", "\"error\"", "\"exitCode\""].iter().any(|key| text.contains(key)) {
+        if !text.starts_with('{')
+            || ![
+                "\"output\"",
+                "\"stdout\"",
+                "\"exit_code\"",
+                "\"success\"",
+                "\"error\"",
+                "\"exitCode\"",
+            ]
+            .iter()
+            .any(|key| text.contains(key))
+        {
             return;
         }
         let Ok(object) = Object::parse(text) else { return };
         let code = |object: &Object<'_>| {
             let names = ["exit_code", "exitCode", "returncode", "return_code", "exit_status"];
-            names.iter().find_map(|name| object.number(name)).map(|code| code as i64)
+            names
+                .iter()
+                .find_map(|name| object.number(name))
+                .map(|code| code as i64)
         };
         self.exit = code(&object).or_else(|| object.object("metadata").as_ref().and_then(code));
         let error = object.text("error").filter(|error| !error.is_empty());
-        if object.get("success").is_some_and(|raw| raw.get() == "false") || (error.is_some() && self.exit.is_none_or(|code| code != 0)) {
+        if object.get("success").is_some_and(|raw| raw.get() == "false")
+            || (error.is_some() && self.exit.is_none_or(|code| code != 0))
+        {
             self.has_failed = true;
         }
-        let outputs: Vec<Box<str>> = ["output", "stdout", "stderr"].iter().filter_map(|name| object.text(name)).collect();
+        let outputs: Vec<Box<str>> = ["output", "stdout", "stderr"]
+            .iter()
+            .filter_map(|name| object.text(name))
+            .collect();
         let body = match (outputs.as_slice(), error) {
             ([], Some(error)) if self.has_failed => error.to_string(),
             ([], _) => return,
@@ -122,9 +148,15 @@ impl Outcome<'_> {
         for (index, line) in self.body.split_inclusive('\n').take(LINES).enumerate() {
             at += line.len();
             let line = line.trim();
-            let code = ["Process exited with code ", "Exit code: ", "Exit code ", "Exit Code: ", "Command failed with exit code "]
-                .iter()
-                .find_map(|opening| line.strip_prefix(opening));
+            let code = [
+                "Process exited with code ",
+                "Exit code: ",
+                "Exit code ",
+                "Exit Code: ",
+                "Command failed with exit code ",
+            ]
+            .iter()
+            .find_map(|opening| line.strip_prefix(opening));
             if let Some(code) = code.and_then(leading_number) {
                 self.exit = self.exit.or(Some(code));
                 found = Some(at);
@@ -160,13 +192,22 @@ impl Outcome<'_> {
         for line in self.body.rsplit('\n').take(LINES) {
             let start = end - line.len();
             let plain = line.trim().trim_start_matches('[').trim_end_matches(']');
-            if let Some(code) = FEET.iter().find_map(|opening| leading_number(plain.strip_prefix(opening)?)) {
+            if let Some(code) = FEET
+                .iter()
+                .find_map(|opening| leading_number(plain.strip_prefix(opening)?))
+            {
                 self.exit = self.exit.or(Some(code));
                 cut = Some(start);
-            } else if let Some(file) = plain.strip_prefix("(Open file: ").and_then(|rest| rest.strip_suffix(')')) {
+            } else if let Some(file) = plain
+                .strip_prefix("(Open file: ")
+                .and_then(|rest| rest.strip_suffix(')'))
+            {
                 self.open_file = Some(file.to_owned());
                 cut = Some(start);
-            } else if let Some(folder) = plain.strip_prefix("(Current directory: ").and_then(|rest| rest.strip_suffix(')')) {
+            } else if let Some(folder) = plain
+                .strip_prefix("(Current directory: ")
+                .and_then(|rest| rest.strip_suffix(')'))
+            {
                 self.folder = Some(folder.to_owned());
             } else if let Some(folder) = plain.strip_prefix("Current working directory: ") {
                 self.folder = Some(folder.to_owned());
@@ -200,7 +241,16 @@ const FEET: [&str; 9] = [
 ];
 
 fn is_wrapper(line: &str) -> bool {
-    ["Command: ", "Chunk ID: ", "Wall time", "Exit", "Process ", "Script completed"].iter().any(|opening| line.starts_with(opening))
+    [
+        "Command: ",
+        "Chunk ID: ",
+        "Wall time",
+        "Exit",
+        "Process ",
+        "Script completed",
+    ]
+    .iter()
+    .any(|opening| line.starts_with(opening))
 }
 
 fn leading_number(text: &str) -> Option<i64> {
@@ -215,13 +265,39 @@ fn leading_number(text: &str) -> Option<i64> {
 /// Whether a result begins as failures of tools do.
 fn opens_as_failure(body: &str) -> bool {
     const OPENINGS: [&str; 24] = [
-        "error", "failed", "fatal", "<tool_use_error>", "file not found", "could not find", "no changes made", "apply_patch verification failed",
-        "your proposed edit has introduced", "no replacement was performed", "string to replace not found", "oldstring not found",
-        "old_string not found", "the user doesn't want", "permission denied", "cannot ", "can't ", "invalid ", "no such file", "failure",
-        "enoent", "search string not found", "write_stdin failed", "operation not permitted",
+        "error",
+        "failed",
+        "fatal",
+        "<tool_use_error>",
+        "file not found",
+        "could not find",
+        "no changes made",
+        "apply_patch verification failed",
+        "your proposed edit has introduced",
+        "no replacement was performed",
+        "string to replace not found",
+        "oldstring not found",
+        "old_string not found",
+        "the user doesn't want",
+        "permission denied",
+        "cannot ",
+        "can't ",
+        "invalid ",
+        "no such file",
+        "failure",
+        "enoent",
+        "search string not found",
+        "write_stdin failed",
+        "operation not permitted",
     ];
     // The longest of the openings, with room for what wraps it.
-    let opening: String = body.trim_start().trim_start_matches("OBSERVATION:").trim_start().chars().take(48).collect();
+    let opening: String = body
+        .trim_start()
+        .trim_start_matches("OBSERVATION:")
+        .trim_start()
+        .chars()
+        .take(48)
+        .collect();
     let opening = opening.to_ascii_lowercase();
     OPENINGS.iter().any(|words| opening.starts_with(words))
 }
@@ -252,16 +328,32 @@ mod tests {
     #[test]
     fn exit_codes_of_all_agents() {
         for (text, exit, body) in [
-            (r#"{"output":"no\n","metadata":{"exit_code":1,"duration_seconds":0.1}}"#, Some(1), "no\n"),
+            (
+                r#"{"output":"no\n","metadata":{"exit_code":1,"duration_seconds":0.1}}"#,
+                Some(1),
+                "no\n",
+            ),
             (r#"{"output": "x", "exit_code": 127, "error": null}"#, Some(127), "x"),
             (r#"{"stdout":"a","stderr":"b","exitCode":2}"#, Some(2), "a\nb"),
-            ("Command: /bin/zsh -lc 'x'\nChunk ID: 1\nWall time: 0 seconds\nProcess exited with code 3\nOriginal token count: 1\nOutput:\nhi\n", Some(3), "hi\n"),
+            (
+                "Command: /bin/zsh -lc 'x'\nChunk ID: 1\nWall time: 0 seconds\nProcess exited with code 3\nOriginal token count: 1\nOutput:\nhi\n",
+                Some(3),
+                "hi\n",
+            ),
             ("Exit code: 0\nWall time: 1.2 seconds\nOutput:\nhi", Some(0), "hi"),
             ("Exit code 1\ncat: x: Is a directory", Some(1), "cat: x: Is a directory"),
             ("(no output)\n\nCommand exited with code 1", Some(1), "(no output)\n\n"),
-            ("a\n[The command completed with exit code 2.]\n[Current working directory: /w]\n[Python interpreter: /p]", Some(2), "a\n"),
+            (
+                "a\n[The command completed with exit code 2.]\n[Current working directory: /w]\n[Python interpreter: /p]",
+                Some(2),
+                "a\n",
+            ),
             ("a\n[Command finished with exit code 0]", Some(0), "a\n"),
-            ("Output: x\nError: (none)\nExit Code: 4\nSignal: (none)", Some(4), "Output: x\nError: (none)\n"),
+            (
+                "Output: x\nError: (none)\nExit Code: 4\nSignal: (none)",
+                Some(4),
+                "Output: x\nError: (none)\n",
+            ),
             ("a\n(Open file: /r/x.py)\n(Current directory: /r)\nbash-$", None, "a\n"),
             ("Exit codes are numbers", None, "Exit codes are numbers"),
             ("plain", None, "plain"),
@@ -285,10 +377,20 @@ mod tests {
 
     #[test]
     fn failures_are_told_by_their_opening() {
-        for text in ["<tool_use_error>File has not been read yet", "Error: no", r#"{"success": false, "error": "old_string not found"}"#, "Could not find the exact text in a"] {
+        for text in [
+            "<tool_use_error>File has not been read yet",
+            "Error: no",
+            r#"{"success": false, "error": "old_string not found"}"#,
+            "Could not find the exact text in a",
+        ] {
             assert!(read(&result(text)).says_failure(), "{text}");
         }
-        for text in ["The file a has been updated", r#"{"success": true}"#, "Successfully replaced text", "ok"] {
+        for text in [
+            "The file a has been updated",
+            r#"{"success": true}"#,
+            "Successfully replaced text",
+            "ok",
+        ] {
             assert!(!read(&result(text)).says_failure(), "{text}");
         }
     }

@@ -41,7 +41,9 @@ pub(super) fn touches(patch: &str, folder: Option<&str>, touches: &mut Touches) 
 /// The path in `--- a/src/x.rs<tab>date`.
 fn diff_path(text: &str) -> &str {
     let file = text.split('\t').next().unwrap_or(text).trim();
-    file.strip_prefix("a/").or_else(|| file.strip_prefix("b/")).unwrap_or(file)
+    file.strip_prefix("a/")
+        .or_else(|| file.strip_prefix("b/"))
+        .unwrap_or(file)
 }
 
 /// The values a patch changes, file by file and stretch by stretch.
@@ -58,7 +60,9 @@ pub(super) fn changes(patch: &str, folder: Option<&str>, changes: &mut Vec<Chang
         new.clear();
     };
     for line in patch.lines() {
-        let header = ["*** Update File: ", "*** Add File: ", "+++ "].iter().find_map(|opening| line.strip_prefix(opening));
+        let header = ["*** Update File: ", "*** Add File: ", "+++ "]
+            .iter()
+            .find_map(|opening| line.strip_prefix(opening));
         if header.is_some() || line.starts_with("@@") || line.starts_with("*** ") || line.starts_with("--- ") {
             flush(&file, &mut old, &mut new);
             if let Some(named) = header.map(diff_path).filter(|named| path::is_path(named)) {

@@ -11,15 +11,23 @@ pub(super) fn is_path(word: &str) -> bool {
         && !word.starts_with('-')
         && !word.contains("://")
         && !is_device(word)
-        && !word.chars().all(|character| character.is_ascii_digit() || character.is_ascii_punctuation())
+        && !word
+            .chars()
+            .all(|character| character.is_ascii_digit() || character.is_ascii_punctuation())
         && !word.chars().any(|character| {
-            character.is_control() || matches!(character, '|' | '<' | '>' | '"' | '`' | '*' | '?' | '$' | ';' | '\u{fffd}')
+            character.is_control()
+                || matches!(
+                    character,
+                    '|' | '<' | '>' | '"' | '`' | '*' | '?' | '$' | ';' | '\u{fffd}'
+                )
         })
 }
 
 /// Devices and kernel files: nothing is kept in them.
 fn is_device(word: &str) -> bool {
-    ["/dev/", "/proc/", "/sys/"].iter().any(|opening| word.starts_with(opening))
+    ["/dev/", "/proc/", "/sys/"]
+        .iter()
+        .any(|opening| word.starts_with(opening))
 }
 
 /// A path without `./`, `//`, `x/..` and a slash at its end.
@@ -51,7 +59,8 @@ pub(super) fn normalise(path: &str) -> String {
 
 /// Whether a path says where it begins.
 pub(super) fn is_absolute(path: &str) -> bool {
-    path.starts_with(['/', '~']) || matches!(path.as_bytes(), [letter, b':', b'\\' | b'/', ..] if letter.is_ascii_alphabetic())
+    path.starts_with(['/', '~'])
+        || matches!(path.as_bytes(), [letter, b':', b'\\' | b'/', ..] if letter.is_ascii_alphabetic())
 }
 
 /// A path as seen from a folder; as it is where the folder is not known.
@@ -84,12 +93,25 @@ pub(super) fn ends_with(path: &str, end: &str) -> bool {
 /// Whether a file holds settings, from its name.
 pub(super) fn is_config(path: &str) -> bool {
     const ENDINGS: [&str; 12] = [
-        "toml", "yaml", "yml", "json", "ini", "cfg", "conf", "env", "properties", "config", "tfvars", "plist",
+        "toml",
+        "yaml",
+        "yml",
+        "json",
+        "ini",
+        "cfg",
+        "conf",
+        "env",
+        "properties",
+        "config",
+        "tfvars",
+        "plist",
     ];
     let name = name(path);
     name.starts_with(".env")
         || name.ends_with("rc") && name.starts_with('.')
-        || name.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending))
+        || name
+            .rsplit_once('.')
+            .is_some_and(|(_, ending)| ENDINGS.contains(&ending))
 }
 
 #[cfg(test)]
@@ -99,11 +121,33 @@ mod tests {
     #[test]
     fn what_is_no_file_is_no_path() {
         for word in [
-            "", ".", "-", "/dev/null", "--flag", "https://a.b/c", "42", "1,20p", "*.rs", "a|b", "$HOME/x", "a\nb", "/proc/1/stat",
+            "",
+            ".",
+            "-",
+            "/dev/null",
+            "--flag",
+            "https://a.b/c",
+            "42",
+            "1,20p",
+            "*.rs",
+            "a|b",
+            "$HOME/x",
+            "a\nb",
+            "/proc/1/stat",
         ] {
             assert!(!is_path(word), "{word}");
         }
-        for word in ["a", "src/a.rs", "/x", "~/x.md", ".env", "my file.txt", "[id].tsx", "a(1).txt", "папка/файл"] {
+        for word in [
+            "a",
+            "src/a.rs",
+            "/x",
+            "~/x.md",
+            ".env",
+            "my file.txt",
+            "[id].tsx",
+            "a(1).txt",
+            "папка/файл",
+        ] {
             assert!(is_path(word), "{word}");
         }
         assert!(!is_path(&"x".repeat(301)));

@@ -41,9 +41,9 @@ pub(super) struct Run {
 
 /// Commands that do nothing that is worth a line.
 const SILENT: [&str; 34] = [
-    "cd", "pushd", "popd", "export", "echo", "printf", "set", "unset", "true", "false", ":", "sleep", "pwd", "source", ".",
-    "alias", "test", "[", "[[", "read", "exit", "return", "local", "wait", "shift", "for", "case", "esac", "fi", "done", "}",
-    "function", "declare", "trap",
+    "cd", "pushd", "popd", "export", "echo", "printf", "set", "unset", "true", "false", ":", "sleep", "pwd", "source",
+    ".", "alias", "test", "[", "[[", "read", "exit", "return", "local", "wait", "shift", "for", "case", "esac", "fi",
+    "done", "}", "function", "declare", "trap",
 ];
 
 /// Commands that show files; the files are remembered instead.
@@ -53,22 +53,85 @@ const VIEWERS: [&str; 12] = [
 
 /// Commands that only look.
 const LOOKS: [&str; 33] = [
-    "grep", "egrep", "rg", "ag", "ack", "ls", "find", "fd", "which", "whereis", "type", "wc", "tree", "stat", "file", "du", "df",
-    "ps", "env", "printenv", "date", "whoami", "uname", "id", "hostname", "diff", "md5sum", "sha256sum", "sort", "man", "jq", "column",
+    "grep",
+    "egrep",
+    "rg",
+    "ag",
+    "ack",
+    "ls",
+    "find",
+    "fd",
+    "which",
+    "whereis",
+    "type",
+    "wc",
+    "tree",
+    "stat",
+    "file",
+    "du",
+    "df",
+    "ps",
+    "env",
+    "printenv",
+    "date",
+    "whoami",
+    "uname",
+    "id",
+    "hostname",
+    "diff",
+    "md5sum",
+    "sha256sum",
+    "sort",
+    "man",
+    "jq",
+    "column",
     "lsof",
 ];
 
 /// What stands behind a pipe and only narrows.
 const FILTERS: [&str; 28] = [
-    "head", "tail", "grep", "egrep", "rg", "sort", "uniq", "wc", "cut", "tee", "awk", "sed", "tr", "less", "more", "cat", "jq",
-    "column", "nl", "fold", "rev", "tac", "strings", "xxd", "comm", "paste", "fmt", "ts",
+    "head", "tail", "grep", "egrep", "rg", "sort", "uniq", "wc", "cut", "tee", "awk", "sed", "tr", "less", "more",
+    "cat", "jq", "column", "nl", "fold", "rev", "tac", "strings", "xxd", "comm", "paste", "fmt", "ts",
 ];
 
 /// Programs whose first plain word says what they do.
 const WITH_VERB: [&str; 36] = [
-    "cargo", "go", "git", "npm", "npx", "yarn", "pnpm", "bun", "deno", "make", "mise", "just", "docker", "podman", "kubectl", "helm",
-    "gh", "glab", "uv", "poetry", "pip", "pip3", "dotnet", "mvn", "gradle", "gradlew", "bundle", "bazel", "terraform", "brew", "apt",
-    "apt-get", "systemctl", "task", "rake", "hatch",
+    "cargo",
+    "go",
+    "git",
+    "npm",
+    "npx",
+    "yarn",
+    "pnpm",
+    "bun",
+    "deno",
+    "make",
+    "mise",
+    "just",
+    "docker",
+    "podman",
+    "kubectl",
+    "helm",
+    "gh",
+    "glab",
+    "uv",
+    "poetry",
+    "pip",
+    "pip3",
+    "dotnet",
+    "mvn",
+    "gradle",
+    "gradlew",
+    "bundle",
+    "bazel",
+    "terraform",
+    "brew",
+    "apt",
+    "apt-get",
+    "systemctl",
+    "task",
+    "rake",
+    "hatch",
 ];
 
 /// Verbs that hand over to the next word.
@@ -79,11 +142,35 @@ const LOOKING_VERBS: [(&str, &[&str]); 8] = [
     (
         "git",
         &[
-            "status", "log", "diff", "show", "branch", "blame", "ls-files", "rev-parse", "remote", "grep", "describe", "merge-base",
-            "cat-file", "ls-tree", "reflog", "rev-list", "ls-remote", "shortlog", "for-each-ref", "check-ignore", "worktree",
+            "status",
+            "log",
+            "diff",
+            "show",
+            "branch",
+            "blame",
+            "ls-files",
+            "rev-parse",
+            "remote",
+            "grep",
+            "describe",
+            "merge-base",
+            "cat-file",
+            "ls-tree",
+            "reflog",
+            "rev-list",
+            "ls-remote",
+            "shortlog",
+            "for-each-ref",
+            "check-ignore",
+            "worktree",
         ],
     ),
-    ("gh", &["view", "list", "status", "diff", "checks", "api", "pr", "issue", "run", "search"]),
+    (
+        "gh",
+        &[
+            "view", "list", "status", "diff", "checks", "api", "pr", "issue", "run", "search",
+        ],
+    ),
     ("docker", &["ps", "logs", "images", "inspect"]),
     ("kubectl", &["get", "describe", "logs"]),
     ("npm", &["ls", "view", "list", "config"]),
@@ -97,7 +184,10 @@ pub(super) fn run(simple: &Simple, is_fed: bool, after: &[&Simple]) -> Option<Ru
     let words = arguments::command(&simple.words);
     let (first, rest) = words.split_first()?;
     let name = path::name(&first.text);
-    let is_shell = matches!(name, "bash" | "sh" | "zsh") && rest.iter().any(|word| word.text.ends_with('c') && word.text.starts_with('-'));
+    let is_shell = matches!(name, "bash" | "sh" | "zsh")
+        && rest
+            .iter()
+            .any(|word| word.text.ends_with('c') && word.text.starts_with('-'));
     let is_edit = matches!(name, "edit") && rest.first().is_some_and(|word| arguments::is_line_range(&word.text));
     if !first.is_plain || SILENT.contains(&name) || VIEWERS.contains(&name) || is_shell || is_edit {
         return None;
@@ -137,7 +227,9 @@ fn spelled(first: &Word, rest: &[Word]) -> String {
         let mut lines = word.text.trim().lines();
         let line = cut(lines.next().unwrap_or_default(), LONGEST_WORD);
         let more = if lines.next().is_some() { "…" } else { "" };
-        let needs_quotes = word.is_quoted && (line.contains(|character: char| !character.is_alphanumeric() && !"-_./:=,@+%".contains(character)) || line.is_empty());
+        let needs_quotes = word.is_quoted
+            && (line.contains(|character: char| !character.is_alphanumeric() && !"-_./:=,@+%".contains(character))
+                || line.is_empty());
         said.push(' ');
         match needs_quotes {
             true => said.push_str(&format!("'{line}{more}'")),
@@ -189,15 +281,50 @@ fn is_look(name: &str, family: &str, rest: &[Word]) -> bool {
 
 fn is_check(name: &str, family: &str) -> bool {
     const NAMES: [&str; 24] = [
-        "pytest", "jest", "vitest", "mocha", "rspec", "ctest", "tox", "nox", "tsc", "tsgo", "eslint", "ruff", "mypy", "flake8", "pylint",
-        "make", "ninja", "cmake", "gcc", "g++", "clang", "rustc", "javac", "golangci-lint",
+        "pytest",
+        "jest",
+        "vitest",
+        "mocha",
+        "rspec",
+        "ctest",
+        "tox",
+        "nox",
+        "tsc",
+        "tsgo",
+        "eslint",
+        "ruff",
+        "mypy",
+        "flake8",
+        "pylint",
+        "make",
+        "ninja",
+        "cmake",
+        "gcc",
+        "g++",
+        "clang",
+        "rustc",
+        "javac",
+        "golangci-lint",
     ];
-    const WORDS: [&str; 10] = ["test", "check", "build", "lint", "vet", "clippy", "compile", "ci", "typecheck", "verify"];
+    const WORDS: [&str; 10] = [
+        "test",
+        "check",
+        "build",
+        "lint",
+        "vet",
+        "clippy",
+        "compile",
+        "ci",
+        "typecheck",
+        "verify",
+    ];
     let is_program = name.starts_with("python") || matches!(name, "node" | "ruby" | "php" | "deno" | "bun" | "java");
     NAMES.contains(&name)
         || is_program
         || name.starts_with("./")
-        || family.split([' ', ':', '-', '_', '/']).any(|word| WORDS.contains(&word) || NAMES.contains(&word))
+        || family
+            .split([' ', ':', '-', '_', '/'])
+            .any(|word| WORDS.contains(&word) || NAMES.contains(&word))
         || matches!(family, "go run" | "cargo run")
 }
 
@@ -207,7 +334,10 @@ pub(super) fn code_touches(code: &str, folder: Option<&str>, touches: &mut Touch
         return;
     }
     let named = |variable: &str| {
-        let found = NAMED.captures_iter(code).filter(|captures| &captures[1] == variable).last();
+        let found = NAMED
+            .captures_iter(code)
+            .filter(|captures| &captures[1] == variable)
+            .last();
         found.map(|captures| captures[2].to_owned())
     };
     let file = |captures: &regex::Captures<'_>| match (captures.get(1), captures.get(2)) {
@@ -254,11 +384,14 @@ fn pattern(text: &str) -> Regex {
 static NAMED: LazyLock<Regex> =
     LazyLock::new(|| pattern(r#"(?m)^\s*(\w+)\s*=\s*(?:[\w.]*Path\()?[rf]?['"]([^'"\n]{1,300})['"]"#));
 /// `open("file", "w")`, `open(name)`
-static OPENED: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r#"\bopen\(\s*(?:['"]([^'"\n]{1,300})['"]|(\w+))\s*(?:,\s*(?:mode\s*=\s*)?['"]([rwax])[bt+]*['"])?"#));
+static OPENED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r#"\bopen\(\s*(?:['"]([^'"\n]{1,300})['"]|(\w+))\s*(?:,\s*(?:mode\s*=\s*)?['"]([rwax])[bt+]*['"])?"#)
+});
 /// `Path("file").write_text(`, `name.write_text(`
 static PATH_CALL: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r#"(?:Path\(\s*['"]([^'"\n]{1,300})['"]\s*\)|\b(\w+))\.(write_text|write_bytes|read_text|read_bytes|unlink)\("#)
+    pattern(
+        r#"(?:Path\(\s*['"]([^'"\n]{1,300})['"]\s*\)|\b(\w+))\.(write_text|write_bytes|read_text|read_bytes|unlink)\("#,
+    )
 });
 /// `fs.writeFileSync("file"`
 static NODE: LazyLock<Regex> =

@@ -25,7 +25,9 @@ pub(super) fn record(tool: &str, asked: Option<&(Box<str>, Box<str>)>, body: &st
     if body.len() > LONGEST {
         return Vec::new();
     }
-    let Some(object) = super::outcome::as_object(body) else { return Vec::new() };
+    let Some(object) = super::outcome::as_object(body) else {
+        return Vec::new();
+    };
     let own = object.members().find_map(|(name, value)| identity(&name, value));
     let subject = match own.as_ref().or(asked) {
         Some((name, id)) => format!("{name}={id}"),
@@ -42,7 +44,10 @@ pub(super) fn record(tool: &str, asked: Option<&(Box<str>, Box<str>)>, body: &st
         }
     }
     fields.truncate(MOST_FIELDS);
-    fields.into_iter().map(|(name, value)| (format!("{subject} · {name}"), value)).collect()
+    fields
+        .into_iter()
+        .map(|(name, value)| (format!("{subject} · {name}"), value))
+        .collect()
 }
 
 /// The member by which a record is known: `id`, `order_id`.
@@ -72,7 +77,9 @@ fn collect(name: &str, value: Raw<'_>, may_nest: bool, fields: &mut Vec<Reading>
             }
             None
         }
-        Kind::Object => json::array(value).map(|_| String::new()).or_else(|| Some(members(value))),
+        Kind::Object => json::array(value)
+            .map(|_| String::new())
+            .or_else(|| Some(members(value))),
         Kind::Null => None,
         Kind::String | Kind::Number | Kind::Bool => scalar(value),
     };
@@ -83,13 +90,21 @@ fn collect(name: &str, value: Raw<'_>, may_nest: bool, fields: &mut Vec<Reading>
 }
 
 fn members(value: Raw<'_>) -> String {
-    let scalars = Object::of(value).map(|object| object.members().filter_map(|(_, value)| scalar(value)).collect::<Vec<_>>());
+    let scalars = Object::of(value).map(|object| {
+        object
+            .members()
+            .filter_map(|(_, value)| scalar(value))
+            .collect::<Vec<_>>()
+    });
     scalars.unwrap_or_default().join(" ")
 }
 
 fn listed(elements: &[Raw<'_>]) -> String {
     // Six pieces are more than fit into a value.
-    let shown = elements.iter().take(6).map(|element| scalar(element).unwrap_or_else(|| members(element)));
+    let shown = elements
+        .iter()
+        .take(6)
+        .map(|element| scalar(element).unwrap_or_else(|| members(element)));
     let shown: Vec<String> = shown.filter(|text| !text.is_empty()).collect();
     match elements.len() > 6 && !shown.is_empty() {
         true => format!("{}; … {} in all", shown.join("; "), elements.len()),
@@ -125,10 +140,12 @@ pub(super) fn settings(file: &str, body: &str) -> Vec<Reading> {
     }
     let short = path::short(file);
     let is_twice = |key: &str| found.iter().filter(|(_, other, _)| other == key).count() > 1;
-    let named = found.iter().map(|(parent, key, value)| match is_twice(key) && !parent.is_empty() {
-        true => (format!("{short} · {parent}.{key}"), cut(value, VALUE)),
-        false => (format!("{short} · {key}"), cut(value, VALUE)),
-    });
+    let named = found
+        .iter()
+        .map(|(parent, key, value)| match is_twice(key) && !parent.is_empty() {
+            true => (format!("{short} · {parent}.{key}"), cut(value, VALUE)),
+            false => (format!("{short} · {key}"), cut(value, VALUE)),
+        });
     named.take(MOST_FIELDS).collect()
 }
 
@@ -153,7 +170,10 @@ fn unnumbered(line: &str) -> &str {
         return line;
     }
     let rest = &trimmed[digits..];
-    ["\t", "→", "|", ": "].iter().find_map(|mark| rest.strip_prefix(mark)).unwrap_or(line)
+    ["\t", "→", "|", ": "]
+        .iter()
+        .find_map(|mark| rest.strip_prefix(mark))
+        .unwrap_or(line)
 }
 
 #[cfg(test)]
@@ -176,8 +196,14 @@ mod tests {
             ]
         );
         let asked = ("user_id".into(), "mia".into());
-        assert_eq!(record("get_user", Some(&asked), r#"{"email": "a@b.c"}"#)[0].0, "user_id=mia · email");
-        assert_eq!(record("get_status", None, r#"{"status": "up"}"#)[0].0, "get_status · status");
+        assert_eq!(
+            record("get_user", Some(&asked), r#"{"email": "a@b.c"}"#)[0].0,
+            "user_id=mia · email"
+        );
+        assert_eq!(
+            record("get_status", None, r#"{"status": "up"}"#)[0].0,
+            "get_status · status"
+        );
         assert!(record("x", None, "[1]").is_empty() && record("x", None, "no").is_empty());
         let wide: Vec<String> = (0..40).map(|n| format!("\"k{n}\":{n}")).collect();
         assert_eq!(record("x", None, &format!("{{{}}}", wide.join(","))).len(), 12);
@@ -188,8 +214,18 @@ mod tests {
         let yaml = "     1\tserver:\n     2\t  port: 8080\n     3\t  host: x\n     4\tclient:\n     5\t  port: 9\n";
         let read = settings("/r/app/config.yaml", yaml);
         let said: Vec<String> = read.iter().map(|(key, value)| format!("{key} = {value}")).collect();
-        assert_eq!(said, ["app/config.yaml · server.port = 8080", "app/config.yaml · host = x", "app/config.yaml · client.port = 9"]);
-        assert_eq!(settings("Cargo.toml", "[package]\nversion = \"0.1.0\"\n")[0], ("Cargo.toml · version".into(), "0.1.0".into()));
+        assert_eq!(
+            said,
+            [
+                "app/config.yaml · server.port = 8080",
+                "app/config.yaml · host = x",
+                "app/config.yaml · client.port = 9"
+            ]
+        );
+        assert_eq!(
+            settings("Cargo.toml", "[package]\nversion = \"0.1.0\"\n")[0],
+            ("Cargo.toml · version".into(), "0.1.0".into())
+        );
         assert!(settings("main.rs", "a = 3").is_empty() && settings("Cargo.lock", "a = 3").is_empty());
         assert_eq!(settings(".env", "A=1\nB=2").len(), 2);
     }

@@ -143,7 +143,8 @@ impl Runs {
             End::Badly(_) => self.close(message, |fault| {
                 // A build that fails says nothing of the tests that did not run.
                 let could_show = fault.command == run.key && fault.is_edited && (!fault.is_test || report.has_tests);
-                (could_show && report.is_failing() && !is_shown(fault)).then(|| "not shown again after an edit".to_owned())
+                (could_show && report.is_failing() && !is_shown(fault))
+                    .then(|| "not shown again after an edit".to_owned())
             }),
             End::Unknown => {}
         }
@@ -182,7 +183,8 @@ impl Runs {
 
     fn close(&mut self, message: u32, why: impl Fn(&Fault) -> Option<String>) {
         self.errors.amend_all(|fault| {
-            if fault.entry.status == Status::Open && fault.entry.last < message
+            if fault.entry.status == Status::Open
+                && fault.entry.last < message
                 && let Some(why) = why(fault)
             {
                 fault.entry.status = Status::Closed;
@@ -197,7 +199,9 @@ impl Runs {
         self.errors.amend_all(|fault| {
             let names = fault.file.as_deref();
             // A failing test is mended wherever its code is.
-            if names.is_none() || names.is_some_and(|named| path::ends_with(file, named) || path::ends_with(named, file)) {
+            if names.is_none()
+                || names.is_some_and(|named| path::ends_with(file, named) || path::ends_with(named, file))
+            {
                 fault.is_edited = true;
             }
         });
@@ -209,8 +213,6 @@ fn covers(new: &str, old: &str) -> bool {
     new == old || {
         let wanted: Vec<&str> = old.split(' ').collect();
         let mut words = new.split(' ');
-        words.all(|word| {
-            word.starts_with('-') || matches!(word, "./..." | "." | "...") || wanted.contains(&word)
-        })
+        words.all(|word| word.starts_with('-') || matches!(word, "./..." | "." | "...") || wanted.contains(&word))
     }
 }

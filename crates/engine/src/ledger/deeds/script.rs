@@ -94,7 +94,9 @@ impl Walk {
             self.touch(act, target);
         }
         self.set_by_echo(words, simple);
-        let Some((first, rest)) = words.split_first() else { return };
+        let Some((first, rest)) = words.split_first() else {
+            return;
+        };
         if !first.is_plain {
             return;
         }
@@ -106,7 +108,22 @@ impl Walk {
             "cd" | "pushd" => self.change_folder(rest),
             "bash" | "sh" | "zsh" | "dash" | "ksh" => self.inner(rest, simple),
             "cat" | "head" | "tail" | "less" | "more" | "nl" | "bat" | "batcat" | "tac" | "xxd" | "hexdump" => {
-                let options = Options::of(rest, &["-n", "-c", "-r", "-l", "-s", "-b", "-w", "-v", "--lines", "--bytes", "--line-range"]);
+                let options = Options::of(
+                    rest,
+                    &[
+                        "-n",
+                        "-c",
+                        "-r",
+                        "-l",
+                        "-s",
+                        "-b",
+                        "-w",
+                        "-v",
+                        "--lines",
+                        "--bytes",
+                        "--line-range",
+                    ],
+                );
                 self.touch_all(Act::Read, &options.words);
             }
             "jq" | "yq" => {
@@ -118,7 +135,11 @@ impl Walk {
             "perl" | "ruby" => self.one_liner(rest),
             "awk" | "gawk" => {
                 let options = Options::of(rest, &["-F", "-v", "-i"]);
-                let act = if options.value("-i") == Some("inplace") { Act::Modify } else { Act::Read };
+                let act = if options.value("-i") == Some("inplace") {
+                    Act::Modify
+                } else {
+                    Act::Read
+                };
                 self.touch_all(act, options.words.get(1..).unwrap_or_default());
             }
             "tee" => {
@@ -175,7 +196,9 @@ impl Walk {
         let target = Options::of(rest, &[]).words.first().copied();
         self.folder = match target {
             Some(word) if word.is_plain && path::is_absolute(&word.text) => Some(path::normalise(&word.text)),
-            Some(word) if word.is_plain && self.folder.is_some() => Some(path::join(self.folder.as_deref(), &word.text)),
+            Some(word) if word.is_plain && self.folder.is_some() => {
+                Some(path::join(self.folder.as_deref(), &word.text))
+            }
             // From an unknown folder, what is below is only known as far as it is spelled.
             Some(word) if word.is_plain && !word.text.is_empty() => Some(path::normalise(&word.text)),
             Some(_) | None => None,
@@ -185,12 +208,14 @@ impl Walk {
 
     /// `bash -lc "…"` and `bash <<EOF`.
     fn inner(&mut self, rest: &[Word], simple: &Simple) {
-        let at = rest.iter().position(|word| {
-            word.text.starts_with('-') && !word.text.starts_with("--") && word.text.ends_with('c')
-        });
+        let at = rest
+            .iter()
+            .position(|word| word.text.starts_with('-') && !word.text.starts_with("--") && word.text.ends_with('c'));
         let script = match at.and_then(|at| rest.get(at + 1)) {
             Some(word) => word.text.as_str(),
-            None if rest.iter().all(|word| word.text.starts_with('-')) => simple.document.as_deref().unwrap_or_default(),
+            None if rest.iter().all(|word| word.text.starts_with('-')) => {
+                simple.document.as_deref().unwrap_or_default()
+            }
             None => "",
         };
         if self.nested < DEEPEST && !script.is_empty() {
@@ -217,7 +242,8 @@ impl Walk {
                 index += 1;
             } else if text.starts_with('-') && !text.starts_with("--") && text.len() > 1 && !word.is_quoted {
                 // `-i.bak` has its suffix inside, and so has `-i` on a Mac in the next, empty word.
-                in_place |= text.starts_with("-i") || text.ends_with('i') || text.starts_with("-ni") || text.starts_with("-Ei");
+                in_place |=
+                    text.starts_with("-i") || text.ends_with('i') || text.starts_with("-ni") || text.starts_with("-Ei");
                 if in_place && rest.get(index).is_some_and(|word| word.text.is_empty()) {
                     index += 1;
                 }
@@ -276,13 +302,18 @@ impl Walk {
     }
 
     fn copy(&mut self, name: &str, rest: &[Word]) {
-        let options = Options::of(rest, &["-t", "-m", "-o", "-g", "-e", "-S", "--exclude", "--include", "-P", "-i"]);
+        let options = Options::of(
+            rest,
+            &["-t", "-m", "-o", "-g", "-e", "-S", "--exclude", "--include", "-P", "-i"],
+        );
         if name == "install" && options.has("-d") {
             return self.touch_all(Act::Folder, &options.words);
         }
         // `host:path` is on another machine.
         let is_remote = |word: &&Word| matches!(name, "scp" | "rsync") && word.text.contains(':');
-        let Some((target, sources)) = options.words.split_last() else { return };
+        let Some((target, sources)) = options.words.split_last() else {
+            return;
+        };
         if is_remote(target) || !target.is_plain || sources.is_empty() {
             return;
         }
@@ -296,7 +327,9 @@ impl Walk {
 
     fn rename(&mut self, rest: &[Word]) {
         let options = Options::of(rest, &["-S", "-t"]);
-        let Some((target, sources)) = options.words.split_last() else { return };
+        let Some((target, sources)) = options.words.split_last() else {
+            return;
+        };
         for source in sources {
             if source.is_plain && target.is_plain {
                 let file = arguments::inside(&target.text, &source.text, sources.len());
@@ -316,7 +349,10 @@ impl Walk {
                 rest.strip_prefix('=').filter(|_| flag.starts_with("--"))
             });
             // Short options are often bundled: `-sSLo file`.
-            let is_bundle = name == "curl" && !word.text.starts_with("--") && word.text.starts_with('-') && word.text.ends_with('o');
+            let is_bundle = name == "curl"
+                && !word.text.starts_with("--")
+                && word.text.starts_with('-')
+                && word.text.ends_with('o');
             if let Some(file) = joined {
                 self.deeds.touches.add(Act::Write, self.folder.as_deref(), file);
             } else if (flags.contains(&&*word.text) || is_bundle)
@@ -377,7 +413,9 @@ impl Walk {
                     && key.is_plain
                     && value.is_plain
                 {
-                    self.deeds.changes.extend(Change::set("git config", &key.text, &value.text));
+                    self.deeds
+                        .changes
+                        .extend(Change::set("git config", &key.text, &value.text));
                 }
             }
             _ => {}
@@ -393,7 +431,12 @@ impl Walk {
             _ => !options.has("--check"),
         };
         if writes {
-            let files: Vec<&Word> = options.words.iter().copied().filter(|word| path::name(&word.text).contains('.')).collect();
+            let files: Vec<&Word> = options
+                .words
+                .iter()
+                .copied()
+                .filter(|word| path::name(&word.text).contains('.'))
+                .collect();
             self.touch_all(Act::Modify, &files);
         }
     }
@@ -408,25 +451,37 @@ impl Walk {
 
     /// `npm config set registry x`
     fn package_setting(&mut self, name: &str, rest: &[Word]) {
-        let words: Vec<&str> = rest.iter().filter(|word| word.is_plain).map(|word| word.text.as_str()).collect();
+        let words: Vec<&str> = rest
+            .iter()
+            .filter(|word| word.is_plain)
+            .map(|word| word.text.as_str())
+            .collect();
         let pair = match words.as_slice() {
             ["config", "set", pair] => pair.split_once('='),
             ["config", "set", key, value, ..] => Some((*key, *value)),
             _ => None,
         };
         let place = format!("{name} config");
-        self.deeds.changes.extend(pair.and_then(|(key, value)| Change::set(&place, key, value)));
+        self.deeds
+            .changes
+            .extend(pair.and_then(|(key, value)| Change::set(&place, key, value)));
     }
 
     /// `echo K=V >> .env`
     fn set_by_echo(&mut self, words: &[Word], simple: &Simple) {
         let [echo, rest @ ..] = words else { return };
-        let Some((_, file)) = simple.redirects.iter().find(|(flow, _)| *flow != Flow::In) else { return };
+        let Some((_, file)) = simple.redirects.iter().find(|(flow, _)| *flow != Flow::In) else {
+            return;
+        };
         if !matches!(&*echo.text, "echo" | "printf") || !file.is_plain || !path::is_path(&file.text) {
             return;
         }
         let place = path::join(self.folder.as_deref(), &file.text);
-        let said: Vec<&str> = rest.iter().filter(|word| word.is_plain && !word.text.starts_with('-')).map(|word| word.text.as_str()).collect();
+        let said: Vec<&str> = rest
+            .iter()
+            .filter(|word| word.is_plain && !word.text.starts_with('-'))
+            .map(|word| word.text.as_str())
+            .collect();
         for line in said.join(" ").lines() {
             Change::written(&place, line, &mut self.deeds.changes);
         }
@@ -446,11 +501,13 @@ impl Walk {
                 self.touch(act, file);
             }
             // The file that is open; whoever follows the conversation knows which one.
-            ("edit", [range, ..]) if arguments::is_line_range(&range.text) => self.deeds.touches.0.push(super::touch::Touch {
-                act: Act::Modify,
-                path: super::trail::OPEN_FILE.into(),
-                from: None,
-            }),
+            ("edit", [range, ..]) if arguments::is_line_range(&range.text) => {
+                self.deeds.touches.0.push(super::touch::Touch {
+                    act: Act::Modify,
+                    path: super::trail::OPEN_FILE.into(),
+                    from: None,
+                })
+            }
             _ => {}
         }
     }

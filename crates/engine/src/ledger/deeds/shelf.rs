@@ -109,7 +109,9 @@ impl<T: Shelved> Shelf<T> {
 
     /// The keys that begin with these letters, in order.
     pub(super) fn keys_below<'a>(&'a self, opening: &'a str) -> impl Iterator<Item = &'a str> {
-        let from = self.moments.range::<str, _>((Bound::Included(opening), Bound::Unbounded));
+        let from = self
+            .moments
+            .range::<str, _>((Bound::Included(opening), Bound::Unbounded));
         from.map(|(key, _)| &**key)
             .take_while(move |key| key.starts_with(opening))
     }

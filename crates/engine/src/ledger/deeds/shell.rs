@@ -218,9 +218,14 @@ impl Reader<'_> {
         while self.at < self.text.len() {
             let byte = self.peek(0);
             let is_special = matches!(byte, b'\\' | b'\'' | b'"' | b'$' | b'`');
-            let is_end = matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>');
+            let is_end = matches!(
+                byte,
+                b' ' | b'\t' | b'\n' | b'\r' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>'
+            );
             // `X=(a b)` and the pattern `@(a|b)` belong to their word.
-            let is_list = byte == b'(' && self.at > plain_from && matches!(self.text.as_bytes()[self.at - 1], b'=' | b'@' | b'!' | b'+');
+            let is_list = byte == b'('
+                && self.at > plain_from
+                && matches!(self.text.as_bytes()[self.at - 1], b'=' | b'@' | b'!' | b'+');
             if !is_special && !(is_end && !is_list) && !is_list {
                 if matches!(byte, b'*' | b'?') || (byte == b'{' && self.is_brace_list()) {
                     word.is_plain = false;
@@ -249,7 +254,10 @@ impl Reader<'_> {
         const SHORT: usize = 200;
         let rest = &self.text.as_bytes()[self.at..];
         let inside = &rest[..rest.len().min(SHORT)];
-        let Some(end) = inside.iter().position(|byte| *byte == b'}' || byte.is_ascii_whitespace()) else {
+        let Some(end) = inside
+            .iter()
+            .position(|byte| *byte == b'}' || byte.is_ascii_whitespace())
+        else {
             return false;
         };
         let inside = &inside[1..end];
@@ -319,12 +327,16 @@ impl Reader<'_> {
     /// `$'…'`
     fn escaped_quote(&mut self, word: &mut Word) {
         while self.at < self.text.len() {
-            let Some(next) = self.text[self.at..].chars().next() else { return };
+            let Some(next) = self.text[self.at..].chars().next() else {
+                return;
+            };
             self.at += next.len_utf8();
             match next {
                 '\'' => return,
                 '\\' => {
-                    let Some(escaped) = self.text[self.at..].chars().next() else { return };
+                    let Some(escaped) = self.text[self.at..].chars().next() else {
+                        return;
+                    };
                     self.at += escaped.len_utf8();
                     word.text.push(match escaped {
                         'n' => '\n',
@@ -402,7 +414,9 @@ impl Reader<'_> {
                     self.at += if dash { 3 } else { 2 };
                     self.skip_blanks();
                     let end = self.text[self.at..]
-                        .find(|character: char| character.is_whitespace() || matches!(character, ')' | ';' | '|' | '&' | '>'))
+                        .find(|character: char| {
+                            character.is_whitespace() || matches!(character, ')' | ';' | '|' | '&' | '>')
+                        })
                         .map_or(self.text.len(), |length| self.at + length);
                     let delimiter = self.text[self.at..end].trim_matches(['\'', '"', '\\']);
                     self.due.push(Due {
@@ -447,7 +461,11 @@ impl Reader<'_> {
             let rest = &self.text[self.at..];
             let length = rest.find('\n').unwrap_or(rest.len());
             let line = rest[..length].trim_end_matches('\r');
-            let line = if due.is_indented { line.trim_start_matches('\t') } else { line };
+            let line = if due.is_indented {
+                line.trim_start_matches('\t')
+            } else {
+                line
+            };
             let line_start = self.at;
             self.at = (self.at + length + 1).min(self.text.len());
             if line == due.end {

@@ -67,7 +67,16 @@ pub(super) enum Plan {
 
 /// What the arguments of a call say about tasks.
 pub(super) fn read(object: &Object<'_>) -> Option<Plan> {
-    for name in ["todos", "plan", "task_list", "tasks", "items", "content", "task_progress", "text"] {
+    for name in [
+        "todos",
+        "plan",
+        "task_list",
+        "tasks",
+        "items",
+        "content",
+        "task_progress",
+        "text",
+    ] {
         let Some(raw) = object.get(name) else { continue };
         let items: Vec<Item> = match json::kind(raw) {
             json::Kind::Array => json::array(raw)?.into_iter().filter_map(item).take(MOST).collect(),
@@ -86,7 +95,10 @@ pub(super) fn read(object: &Object<'_>) -> Option<Plan> {
         }
     }
     let words = object.text("subject").unwrap_or_default();
-    let id = ["taskId", "task_id", "id"].iter().find_map(|name| object.get(name)).map(plain);
+    let id = ["taskId", "task_id", "id"]
+        .iter()
+        .find_map(|name| object.get(name))
+        .map(plain);
     let progress = object.text("status").map(|word| Progress::of(&word));
     let item = Item { id, words, progress };
     match (&item.id, item.words.is_empty(), progress) {
@@ -109,10 +121,22 @@ fn item(raw: json::Raw<'_>) -> Option<Item> {
         });
     }
     let object = Object::of(raw)?;
-    let words = ["content", "step", "description", "title", "task", "text", "subject", "name"]
-        .iter()
-        .find_map(|name| object.text(name))?;
-    let done = object.get("done").or_else(|| object.get("completed")).map(|raw| raw.get() == "true");
+    let words = [
+        "content",
+        "step",
+        "description",
+        "title",
+        "task",
+        "text",
+        "subject",
+        "name",
+    ]
+    .iter()
+    .find_map(|name| object.text(name))?;
+    let done = object
+        .get("done")
+        .or_else(|| object.get("completed"))
+        .map(|raw| raw.get() == "true");
     let progress = match (object.text("status").or_else(|| object.text("state")), done) {
         (Some(word), _) => Progress::of(&word),
         (None, Some(true)) => Progress::Done,
@@ -129,7 +153,9 @@ fn item(raw: json::Raw<'_>) -> Option<Item> {
 pub(super) fn checklist(text: &str) -> Vec<Item> {
     let boxed = text.lines().filter_map(|line| {
         let line = line.trim_start().trim_start_matches(['-', '*', '+', ' ']);
-        let line = line.trim_start_matches(|character: char| character.is_ascii_digit() || character == '.').trim_start();
+        let line = line
+            .trim_start_matches(|character: char| character.is_ascii_digit() || character == '.')
+            .trim_start();
         let rest = line.strip_prefix('[')?;
         let (mark, words) = rest.split_once(']')?;
         let progress = match mark {
@@ -242,8 +268,19 @@ impl Tasks {
             (true, None) => format!("task {}", item.id.as_deref()?),
         };
         let mut task = self.tasks.take(&key).unwrap_or_else(|| {
-            let words = if item.words.trim().is_empty() { key.as_str() } else { item.words.trim() };
-            let mut entry = Entry::new(Kind::Task, &key, &cut(words, LONGEST), Status::Open, Author::Assistant, message);
+            let words = if item.words.trim().is_empty() {
+                key.as_str()
+            } else {
+                item.words.trim()
+            };
+            let mut entry = Entry::new(
+                Kind::Task,
+                &key,
+                &cut(words, LONGEST),
+                Status::Open,
+                Author::Assistant,
+                message,
+            );
             entry.times = 0;
             Task { entry, id: None }
         });

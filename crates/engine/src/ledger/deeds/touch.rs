@@ -84,7 +84,11 @@ impl Touches {
     }
 
     fn push(&mut self, touch: Touch) {
-        if self.0.len() < MOST && touch.path.len() <= path::LONGEST && !touch.path.is_empty() && !self.0.contains(&touch) {
+        if self.0.len() < MOST
+            && touch.path.len() <= path::LONGEST
+            && !touch.path.is_empty()
+            && !self.0.contains(&touch)
+        {
             self.0.push(touch);
         }
     }

@@ -99,7 +99,9 @@ impl Trail {
 
     /// Whether a file is known and exists, as far as was seen.
     fn exists(&self, key: &str) -> bool {
-        self.files.find(key).is_some_and(|file| file.last.is_some_and(|last| last != Act::Delete))
+        self.files
+            .find(key)
+            .is_some_and(|file| file.last.is_some_and(|last| last != Act::Delete))
     }
 
     /// The path under which a file stands here, whatever way it was spelled.

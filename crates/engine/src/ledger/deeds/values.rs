@@ -82,7 +82,10 @@ impl Change {
 /// The settings in a stretch of a file, in order. Only its first lines: each is compared with the others.
 fn settings(text: &str, is_config: bool) -> Vec<(String, String)> {
     let lines = text.lines().take(MOST_LINES);
-    lines.filter_map(|line| setting(line, is_config)).take(MOST * 4).collect()
+    lines
+        .filter_map(|line| setting(line, is_config))
+        .take(MOST * 4)
+        .collect()
 }
 
 /// A line that gives something a value. In code only literals are values.
@@ -91,7 +94,9 @@ pub(super) fn setting(line: &str, is_config: bool) -> Option<(String, String)> {
     if line.len() > LONGEST + LONGEST_KEY + 40 || line.starts_with(['#', '/', '*', ';', '<', '|', '[']) {
         return None;
     }
-    let bare = DECLARES.iter().fold(line, |rest, word| rest.strip_prefix(word).unwrap_or(rest).trim_start());
+    let bare = DECLARES
+        .iter()
+        .fold(line, |rest, word| rest.strip_prefix(word).unwrap_or(rest).trim_start());
     let is_declared = bare.len() != line.len();
     let (key, value) = split(bare)?;
     let key = key.trim().trim_matches(['"', '\'']);
@@ -110,18 +115,27 @@ pub(super) fn setting(line: &str, is_config: bool) -> Option<(String, String)> {
 }
 
 /// Words before a name that is given a value.
-const DECLARES: [&str; 9] = ["export ", "pub ", "static ", "const ", "let ", "mut ", "var ", "final ", "- "];
+const DECLARES: [&str; 9] = [
+    "export ", "pub ", "static ", "const ", "let ", "mut ", "var ", "final ", "- ",
+];
 
 /// Splits at the sign that gives a value: `=`, `:=`, or a colon with a space behind it.
 fn split(line: &str) -> Option<(&str, &str)> {
     let equals = line.find('=').filter(|at| {
         let before = line[..*at].chars().next_back();
         let after = line[at + 1..].chars().next();
-        !matches!(before, Some('=' | '!' | '<' | '>' | '+' | '-' | '*' | '/' | '%' | '|' | '&' | '~')) && !matches!(after, Some('=' | '>' | '~'))
+        !matches!(
+            before,
+            Some('=' | '!' | '<' | '>' | '+' | '-' | '*' | '/' | '%' | '|' | '&' | '~')
+        ) && !matches!(after, Some('=' | '>' | '~'))
     });
     let colon = line.find(": ");
     match (equals, colon) {
-        (Some(equals), Some(colon)) if colon < equals && is_key(line[..colon].trim_matches(['"', '\''])) && !line[colon..equals].contains(['"', '\'']) => {
+        (Some(equals), Some(colon))
+            if colon < equals
+                && is_key(line[..colon].trim_matches(['"', '\'']))
+                && !line[colon..equals].contains(['"', '\'']) =>
+        {
             // `limit: u32 = 4`
             Some((&line[..colon], &line[equals + 1..]))
         }
@@ -137,7 +151,9 @@ fn split(line: &str) -> Option<(&str, &str)> {
 pub(super) fn is_key(key: &str) -> bool {
     key.len() <= LONGEST_KEY
         && key.starts_with(|character: char| character.is_alphabetic() || character == '_')
-        && key.chars().all(|character| character.is_alphanumeric() || matches!(character, '_' | '-' | '.' | '/' | '@'))
+        && key
+            .chars()
+            .all(|character| character.is_alphanumeric() || matches!(character, '_' | '-' | '.' | '/' | '@'))
 }
 
 fn without_comment(value: &str) -> &str {
@@ -145,28 +161,42 @@ fn without_comment(value: &str) -> &str {
         return value;
     }
     let end = [" #", " //", " /*"].iter().filter_map(|mark| value.find(mark)).min();
-    value[..end.unwrap_or(value.len())].trim_end().trim_end_matches([',', ';'])
+    value[..end.unwrap_or(value.len())]
+        .trim_end()
+        .trim_end_matches([',', ';'])
 }
 
 /// A number with a unit, a quoted text, a truth value.
 fn is_literal(value: &str) -> bool {
     let inside = |mark: char| {
-        value.len() >= 2 && value.starts_with(mark) && value.ends_with(mark) && !value[1..value.len() - 1].contains(mark)
+        value.len() >= 2
+            && value.starts_with(mark)
+            && value.ends_with(mark)
+            && !value[1..value.len() - 1].contains(mark)
     };
-    let is_number = value.trim_start_matches('-').starts_with(|character: char| character.is_ascii_digit())
+    let is_number = value
+        .trim_start_matches('-')
+        .starts_with(|character: char| character.is_ascii_digit())
         && value.len() <= 40
-        && value.chars().all(|character| character.is_alphanumeric() || "._-+*: %<".contains(character));
+        && value
+            .chars()
+            .all(|character| character.is_alphanumeric() || "._-+*: %<".contains(character));
     value.len() <= LONGEST
         && (is_number
             || inside('"')
             || inside('\'')
             || inside('`')
-            || matches!(value, "true" | "false" | "True" | "False" | "null" | "None" | "nil" | "on" | "off" | "yes" | "no"))
+            || matches!(
+                value,
+                "true" | "false" | "True" | "False" | "null" | "None" | "nil" | "on" | "off" | "yes" | "no"
+            ))
 }
 
 /// A plain word or a few in a file of settings.
 fn is_phrase(value: &str) -> bool {
-    !value.is_empty() && value.len() <= LONGEST && !value.contains(['{', '}', '[', ']', '(', ')', '"', '\'', '=', '|', '>', '&', '$', '\\'])
+    !value.is_empty()
+        && value.len() <= LONGEST
+        && !value.contains(['{', '}', '[', ']', '(', ')', '"', '\'', '=', '|', '>', '&', '$', '\\'])
 }
 
 fn unquoted(value: &str) -> &str {
@@ -210,8 +240,16 @@ mod tests {
     #[test]
     fn what_differs_between_two_stretches() {
         let mut changes = Vec::new();
-        Change::between("a/config.yaml", "a:\n  port: 1\nb:\n  port: 2\n", "a:\n  port: 1\nb:\n  port: 3\nnew: x\n", &mut changes);
-        let said: Vec<String> = changes.iter().map(|change| format!("{} {:?} {}", change.key, change.old.as_deref(), change.new)).collect();
+        Change::between(
+            "a/config.yaml",
+            "a:\n  port: 1\nb:\n  port: 2\n",
+            "a:\n  port: 1\nb:\n  port: 3\nnew: x\n",
+            &mut changes,
+        );
+        let said: Vec<String> = changes
+            .iter()
+            .map(|change| format!("{} {:?} {}", change.key, change.old.as_deref(), change.new))
+            .collect();
         assert_eq!(said, ["port Some(\"2\") 3", "new None x"]);
         changes.clear();
         Change::between("a.rs", "let limit = 4;", "let limit = 8;\nlet other = 9;", &mut changes);

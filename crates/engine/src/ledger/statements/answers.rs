@@ -46,7 +46,10 @@ impl Statements {
             Author::User => item.entry.last == self.person && self.pending.message <= self.person,
             _ => self.pending.questions.contains(&id),
         };
-        if asked_by != Author::User && direct && let Some(reply) = self.direct_reply(id, telling) {
+        if asked_by != Author::User
+            && direct
+            && let Some(reply) = self.direct_reply(id, telling)
+        {
             return Some(reply);
         }
         let mut best: Option<(usize, &Sentence<'_>)> = None;
@@ -65,7 +68,9 @@ impl Statements {
         }
         let shared = seen.iter().filter(|found| **found).count();
         let enough = match item.stems.len() {
-            0 => return (direct && asked_by == Author::User && telling[0].words.len() >= 3).then(|| telling[0].shown()),
+            0 => {
+                return (direct && asked_by == Author::User && telling[0].words.len() >= 3).then(|| telling[0].shown());
+            }
             1 => shared == 1,
             known if direct => shared >= 1 && shared * 3 >= known,
             known => shared >= 2 && shared * 2 >= known,
@@ -79,9 +84,11 @@ impl Statements {
         let first = telling.first()?;
         let decided = first.says(Says::Agree) || first.says(Says::Refuse);
         let value = (0..first.words.len()).any(|place| shape_of(&first.words, place).is_strong());
-        let fragment = first.words.len() <= LONGEST_FRAGMENT && first.stems().len() == 1 && self.pending.questions.len() == 1;
+        let fragment =
+            first.words.len() <= LONGEST_FRAGMENT && first.stems().len() == 1 && self.pending.questions.len() == 1;
         let open_ended = asks_what(&item.entry.value);
-        let answers = (decided && (!open_ended || first.words.len() > 2)) || (open_ended && (value || (fragment && !decided)));
+        let answers =
+            (decided && (!open_ended || first.words.len() > 2)) || (open_ended && (value || (fragment && !decided)));
         answers.then(|| first.shown())
     }
 }
@@ -92,16 +99,50 @@ fn mentions(sentence: &Sentence<'_>, stem: &str) -> bool {
     (0..sentence.words.len()).any(|index| {
         let word = sentence.words.at(index);
         let exact = start.len() < 4 || !start.chars().all(char::is_alphabetic);
-        if exact { word == start || word == stem } else { word.starts_with(start) && !PATTERNS.is_dull(word) }
+        if exact {
+            word == start || word == stem
+        } else {
+            word.starts_with(start) && !PATTERNS.is_dull(word)
+        }
     })
 }
 
 /// Whether a question wants more than yes or no.
 fn asks_what(question: &str) -> bool {
     const WORDS: [&str; 30] = [
-        "what", "which", "who", "whom", "whose", "where", "when", "how", "why", "provide", "share", "что", "какой", "какая", "какие",
-        "какую", "каком", "кто", "где", "когда", "как", "куда", "сколько", "почему", "was", "welche", "wo", "qué", "cuál", "quel",
+        "what",
+        "which",
+        "who",
+        "whom",
+        "whose",
+        "where",
+        "when",
+        "how",
+        "why",
+        "provide",
+        "share",
+        "что",
+        "какой",
+        "какая",
+        "какие",
+        "какую",
+        "каком",
+        "кто",
+        "где",
+        "когда",
+        "как",
+        "куда",
+        "сколько",
+        "почему",
+        "was",
+        "welche",
+        "wo",
+        "qué",
+        "cuál",
+        "quel",
     ];
     let lower = question.to_lowercase();
-    lower.split(|letter: char| !letter.is_alphanumeric()).any(|word| WORDS.contains(&word))
+    lower
+        .split(|letter: char| !letter.is_alphanumeric())
+        .any(|word| WORDS.contains(&word))
 }

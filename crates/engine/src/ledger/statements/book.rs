@@ -162,7 +162,13 @@ impl Book {
 
 fn name_of(entry: &Entry) -> String {
     let proposed = entry.status == Status::Proposed;
-    format!("{}/{}/{}/{}", entry.kind.name(), entry.author.name(), proposed, entry.key)
+    format!(
+        "{}/{}/{}/{}",
+        entry.kind.name(),
+        entry.author.name(),
+        proposed,
+        entry.key
+    )
 }
 
 #[cfg(test)]
@@ -170,8 +176,16 @@ mod tests {
     use super::*;
 
     fn item(kind: Kind, author: Author, key: &str, message: u32) -> Item {
-        let status = if kind == Kind::Constraint { Status::Current } else { Status::Open };
-        Item { entry: Entry::new(kind, key, key, status, author, message), stems: Vec::new(), later: false }
+        let status = if kind == Kind::Constraint {
+            Status::Current
+        } else {
+            Status::Open
+        };
+        Item {
+            entry: Entry::new(kind, key, key, status, author, message),
+            stems: Vec::new(),
+            later: false,
+        }
     }
 
     #[test]

@@ -35,7 +35,10 @@ pub(super) fn find(words: &Words<'_>, hits: &[Hit], by_user: bool) -> Vec<Found>
         for index in 0..words.len() {
             push(&mut found, labelled(words, index));
         }
-        for hit in hits.iter().filter(|hit| matches!(hit.says, Says::Decide | Says::Correct)) {
+        for hit in hits
+            .iter()
+            .filter(|hit| matches!(hit.says, Says::Decide | Says::Correct))
+        {
             for index in hit.words.start..(hit.words.end + 4).min(words.len()) {
                 push(&mut found, released(words, index));
             }
@@ -66,27 +69,38 @@ pub(super) fn key_of(words: &Words<'_>, range: Range<usize>) -> Option<(String, 
             continue;
         }
         // Russian puts what it has before what has it.
-        reversed |= noun.is_some() && names.is_empty() && word.starts_with(|letter: char| ('а'..='я').contains(&letter));
+        reversed |=
+            noun.is_some() && names.is_empty() && word.starts_with(|letter: char| ('а'..='я').contains(&letter));
         names.push((noun.map_or_else(|| stem(word).into_owned(), str::to_owned), noun));
     }
     if names.is_empty() || names.len() > 4 {
         return None;
     }
     let is_noun = |(_, noun): &(String, Option<&str>)| noun.is_some();
-    let attribute = if reversed { names.iter().position(is_noun) } else { names.iter().rposition(is_noun) };
+    let attribute = if reversed {
+        names.iter().position(is_noun)
+    } else {
+        names.iter().rposition(is_noun)
+    };
     let Some(attribute) = attribute else {
         let all: Vec<String> = names.into_iter().map(|(name, _)| name).collect();
         return Some((all.join(" "), false));
     };
     let (attribute, _) = names.remove(attribute);
     let rest: Vec<String> = names.into_iter().map(|(name, _)| name).collect();
-    let key = if rest.is_empty() { attribute } else { format!("{} · {attribute}", rest.join(" ")) };
+    let key = if rest.is_empty() {
+        attribute
+    } else {
+        format!("{} · {attribute}", rest.join(" "))
+    };
     Some((key, true))
 }
 
 fn push(found: &mut Vec<Found>, new: Option<Found>) {
     if let Some(new) = new
-        && !found.iter().any(|known| known.key == new.key || known.value == new.value)
+        && !found
+            .iter()
+            .any(|known| known.key == new.key || known.value == new.value)
     {
         found.push(new);
     }
@@ -101,7 +115,11 @@ fn stated(words: &Words<'_>, hit: &Hit, by_user: bool) -> Option<Found> {
     let subject = hit.slot(Slot::Subject);
     if !hit.key.is_empty() && !hit.key.contains("<s>") {
         let short = value.len() <= 4 || shape.is_strong();
-        return (by_user && short).then(|| Found { key: hit.key.to_owned(), value, shape });
+        return (by_user && short).then(|| Found {
+            key: hit.key.to_owned(),
+            value,
+            shape,
+        });
     }
     // A row without a subject names it in its own words: "теперь сервер beta".
     let subject = subject.unwrap_or(hit.words.clone());
@@ -180,12 +198,18 @@ fn is_value(words: &Words<'_>, value: &Range<usize>, shape: Shape) -> bool {
 /// "running", "updated": what happens to a thing is not what it is.
 fn is_participle(words: &Words<'_>, value: &Range<usize>) -> bool {
     let word = words.at(value.start);
-    word.ends_with("ing") || word.ends_with("ed") || word.ends_with("ен") || word.ends_with("ется") || word.ends_with("ает")
+    word.ends_with("ing")
+        || word.ends_with("ed")
+        || word.ends_with("ен")
+        || word.ends_with("ется")
+        || word.ends_with("ает")
 }
 
 /// "the parser", "my cat", "Postgres": something that has a name, not "what I mean".
 fn is_named(words: &Words<'_>, subject: &Range<usize>) -> bool {
-    const DETERMINERS: [&str; 12] = ["the", "my", "our", "your", "его", "мой", "моя", "наш", "наша", "der", "el", "le"];
+    const DETERMINERS: [&str; 12] = [
+        "the", "my", "our", "your", "его", "мой", "моя", "наш", "наша", "der", "el", "le",
+    ];
     let first = words.at(subject.start);
     let determined = DETERMINERS.contains(&first) || first.ends_with("'s");
     (determined && subject.len() <= 4) || (subject.len() == 1 && !PATTERNS.is_dull(first))

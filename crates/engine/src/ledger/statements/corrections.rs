@@ -51,8 +51,23 @@ impl Statements {
     }
 
     #[expect(clippy::too_many_arguments, reason = "a claim's fields, once")]
-    fn claim(&mut self, index: u32, key: &str, value: &str, shape: Shape, words: &str, author: Author, facts: &mut Facts) {
-        let claim = Claim { key, value, words, author, message: index };
+    fn claim(
+        &mut self,
+        index: u32,
+        key: &str,
+        value: &str,
+        shape: Shape,
+        words: &str,
+        author: Author,
+        facts: &mut Facts,
+    ) {
+        let claim = Claim {
+            key,
+            value,
+            words,
+            author,
+            message: index,
+        };
         facts.claim(claim);
         if author == Author::User {
             self.recent.retain(|known| *known.key != *key);
@@ -70,8 +85,13 @@ impl Statements {
         for hit in sentence.hits(Says::Correct) {
             let old = hit.slot(Slot::Old).map(|range| extent(&sentence.words, range).0);
             let new = hit.slot(Slot::Value).map(|range| new_value(sentence, hit, range));
-            let old_text = old.map(|range| sentence.words.raw(range)).filter(|text| !text.is_empty());
-            let subject = hit.slot(Slot::Subject).and_then(|range| key_of(&sentence.words, range)).map(|(key, _)| key);
+            let old_text = old
+                .map(|range| sentence.words.raw(range))
+                .filter(|text| !text.is_empty());
+            let subject = hit
+                .slot(Slot::Subject)
+                .and_then(|range| key_of(&sentence.words, range))
+                .map(|(key, _)| key);
             let named = subject.filter(|key| facts.current(key).is_some());
             let key = named.or_else(|| old_text.and_then(|old| self.key_of_value(old, facts)));
             match (new, key) {
@@ -125,13 +145,22 @@ impl Statements {
                 old.len() >= 3 && value.split([' ', '.', ':', '/']).any(|part| part == old)
             })
         };
-        self.recent.iter().rev().find(part_of).map(|recent| recent.key.to_string())
+        self.recent
+            .iter()
+            .rev()
+            .find(part_of)
+            .map(|recent| recent.key.to_string())
     }
 
     fn recent_key(&self, shape: Shape) -> Option<String> {
         // A few statements back is what people still mean by "actually".
         const NEAR: usize = 4;
-        let newest = self.recent.iter().rev().take(NEAR).find(|recent| recent.shape == shape)?;
+        let newest = self
+            .recent
+            .iter()
+            .rev()
+            .take(NEAR)
+            .find(|recent| recent.shape == shape)?;
         Some(newest.key.to_string())
     }
 }

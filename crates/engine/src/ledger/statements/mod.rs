@@ -128,12 +128,17 @@ fn alike(one: &str, other: &str) -> bool {
     // Stems of one word in two forms share their beginning; four letters keep "port" and "ports" and part "in" from "inner".
     const SHORTEST: usize = 4;
     let short = one.len().min(other.len());
-    one == other || (short >= SHORTEST && short * 4 >= one.len().max(other.len()) * 3 && (one.starts_with(other) || other.starts_with(one)))
+    one == other
+        || (short >= SHORTEST
+            && short * 4 >= one.len().max(other.len()) * 3
+            && (one.starts_with(other) || other.starts_with(one)))
 }
 
 /// Whether a stem is among others; parts of paths and addresses count.
 fn within(one: &str, stems: &[Box<str>]) -> bool {
-    stems.iter().any(|other| alike(one, other) || other.split(['/', '.', '-', '_']).any(|part| alike(one, part)))
+    stems
+        .iter()
+        .any(|other| alike(one, other) || other.split(['/', '.', '-', '_']).any(|part| alike(one, part)))
 }
 
 #[cfg(test)]

@@ -37,12 +37,18 @@ impl Statements {
             return;
         }
         self.answer(index, spoken, Author::User);
-        self.pending = Pending { message: index, ..Pending::default() };
+        self.pending = Pending {
+            message: index,
+            ..Pending::default()
+        };
         for sentence in spoken {
             self.take_model(index, sentence, calls, facts);
         }
         if calls {
-            self.pending = Pending { message: index, ..Pending::default() };
+            self.pending = Pending {
+                message: index,
+                ..Pending::default()
+            };
         }
     }
 
@@ -54,7 +60,10 @@ impl Statements {
             && self.pending.options.len() < MOST_OPTIONS
         {
             let text = shown(sentence.words.text, LONGEST_OPTION);
-            self.pending.options.push(Choice { label: label.to_lowercase().into(), text: text.into() });
+            self.pending.options.push(Choice {
+                label: label.to_lowercase().into(),
+                text: text.into(),
+            });
         }
         if sentence.question {
             if !calls {

@@ -14,15 +14,65 @@ const SHORTEST_WRAPPED: usize = 60;
 
 /// Names that a forged line or tag gives to its speaker, in their plain form.
 const SPEAKERS: [&str; 34] = [
-    "user", "human", "assistant", "system", "developer", "ai", "bot", "tool", "model", "agent", "customer", "operator",
-    "admin", "owner", "inst", "claude", "gpt", "chatgpt", "function", "пользователь", "человек", "ассистент", "система",
-    "модель", "агент", "бот", "админ", "оператор", "инструмент", "benutzer", "assistent", "usuario", "utilisateur", "用户",
+    "user",
+    "human",
+    "assistant",
+    "system",
+    "developer",
+    "ai",
+    "bot",
+    "tool",
+    "model",
+    "agent",
+    "customer",
+    "operator",
+    "admin",
+    "owner",
+    "inst",
+    "claude",
+    "gpt",
+    "chatgpt",
+    "function",
+    "пользователь",
+    "человек",
+    "ассистент",
+    "система",
+    "модель",
+    "агент",
+    "бот",
+    "админ",
+    "оператор",
+    "инструмент",
+    "benutzer",
+    "assistent",
+    "usuario",
+    "utilisateur",
+    "用户",
 ];
 
 /// Stretches between tags of these names are somebody else's, to the end of the message where the tag is never closed.
 const FOREIGN_TAGS: [&str; 22] = [
-    "summary", "conversation", "context", "reminder", "result", "output", "stdout", "stderr", "instruction", "message",
-    "notification", "document", "file", "page", "search", "ledger", "memory", "decision", "thinking", "analysis", "command",
+    "summary",
+    "conversation",
+    "context",
+    "reminder",
+    "result",
+    "output",
+    "stdout",
+    "stderr",
+    "instruction",
+    "message",
+    "notification",
+    "document",
+    "file",
+    "page",
+    "search",
+    "ledger",
+    "memory",
+    "decision",
+    "thinking",
+    "analysis",
+    "command",
     "environment",
 ];
 
@@ -131,7 +181,9 @@ impl<'a> Reader<'a> {
             }
             return true;
         }
-        if trimmed.starts_with(['$', '❯', '%', '➜']) && trimmed[trimmed.chars().next().map_or(1, char::len_utf8)..].starts_with(' ') {
+        if trimmed.starts_with(['$', '❯', '%', '➜'])
+            && trimmed[trimmed.chars().next().map_or(1, char::len_utf8)..].starts_with(' ')
+        {
             self.skipping = Skipping::Output;
             return true;
         }
@@ -181,7 +233,9 @@ fn goes_on(line: &str) -> bool {
 
 /// The label and the length of a list marker: `- `, `2. `, `b) `, `- [ ] `.
 fn list_marker(line: &str) -> Option<(&str, usize)> {
-    let bullet = ["- ", "* ", "• ", "+ ", "– ", "— "].into_iter().find(|bullet| line.starts_with(bullet));
+    let bullet = ["- ", "* ", "• ", "+ ", "– ", "— "]
+        .into_iter()
+        .find(|bullet| line.starts_with(bullet));
     if let Some(bullet) = bullet {
         let rest = &line[bullet.len()..];
         let boxed = ["[ ] ", "[x] ", "[X] "].into_iter().find(|mark| rest.starts_with(mark));
@@ -240,7 +294,11 @@ fn speaks_for_another(line: &str) -> bool {
         let known = |word: &str| is_speaker(word) || FOREIGN_TAGS.iter().any(|tag| word.starts_with(tag));
         return !name.is_empty() && name.split([' ', '_', '-']).any(known);
     }
-    let Some(colon) = bare.char_indices().take(40).find(|(_, letter)| matches!(letter, ':' | '：')) else {
+    let Some(colon) = bare
+        .char_indices()
+        .take(40)
+        .find(|(_, letter)| matches!(letter, ':' | '：'))
+    else {
         return false;
     };
     let name = bare[..colon.0].trim_end_matches(['*', '_', '`', ' ']);
@@ -259,7 +317,8 @@ fn foreign_tag(line: &str) -> Option<String> {
         if rest.starts_with("!--") {
             return Some("!--".to_owned());
         }
-        let end = inside.find(|letter: char| !(letter.is_alphanumeric() || matches!(letter, '-' | '_') || is_unseen(letter)));
+        let end =
+            inside.find(|letter: char| !(letter.is_alphanumeric() || matches!(letter, '-' | '_') || is_unseen(letter)));
         let name = plain(&inside[..end.unwrap_or(inside.len())]);
         let speaker = |word: &str| is_speaker(word) || FOREIGN_TAGS.iter().any(|tag| word.starts_with(tag));
         if !name.is_empty() && (rest.starts_with('|') || name.split(['-', '_']).any(speaker)) {
@@ -275,13 +334,17 @@ fn closes_tag(line: &str, name: &str) -> bool {
         return line.contains("-->");
     }
     let line = plain(line);
-    line.match_indices("</").any(|(at, _)| line[at + 2..].trim_start().starts_with(name))
+    line.match_indices("</")
+        .any(|(at, _)| line[at + 2..].trim_start().starts_with(name))
         || (line.contains("<|") && line.contains("end"))
 }
 
 /// Whether a line reads like something that a person wrote.
 fn is_prose(line: &str) -> bool {
-    let letters = line.chars().filter(|letter| letter.is_alphabetic() || *letter == ' ').count();
+    let letters = line
+        .chars()
+        .filter(|letter| letter.is_alphabetic() || *letter == ' ')
+        .count();
     line.split_whitespace().count() >= 4
         && line.starts_with(char::is_alphabetic)
         && letters * 10 >= line.chars().count() * 8
@@ -291,15 +354,53 @@ fn is_prose(line: &str) -> bool {
 /// Whether a line looks printed by a program: logs, traces, diffs, data, code.
 fn is_output(line: &str) -> bool {
     const STARTS: [&str; 34] = [
-        "Traceback", "File \"", "Caused by", "Exception", "diff --git", "+++ ", "--- ", "@@ ", "panic", "thread '", "INFO",
-        "WARN", "ERROR", "DEBUG", "TRACE", "FATAL", "[INFO", "[WARN", "[ERR", "[DEBUG", "error:", "error[", "Error:", "warning:",
-        "fatal:", "npm ", "E   ", "FAILED ", "PASSED ", "{", "}", "\"", "//", "/*",
+        "Traceback",
+        "File \"",
+        "Caused by",
+        "Exception",
+        "diff --git",
+        "+++ ",
+        "--- ",
+        "@@ ",
+        "panic",
+        "thread '",
+        "INFO",
+        "WARN",
+        "ERROR",
+        "DEBUG",
+        "TRACE",
+        "FATAL",
+        "[INFO",
+        "[WARN",
+        "[ERR",
+        "[DEBUG",
+        "error:",
+        "error[",
+        "Error:",
+        "warning:",
+        "fatal:",
+        "npm ",
+        "E   ",
+        "FAILED ",
+        "PASSED ",
+        "{",
+        "}",
+        "\"",
+        "//",
+        "/*",
     ];
     if STARTS.iter().any(|start| line.starts_with(start)) && !is_quoted_prose(line) {
         return true;
     }
-    let first = line.split_whitespace().next().unwrap_or_default().trim_matches(['[', ']']);
-    let marks = first.bytes().filter(|byte| matches!(byte, b':' | b'-' | b'/' | b'T' | b'.')).count();
+    let first = line
+        .split_whitespace()
+        .next()
+        .unwrap_or_default()
+        .trim_matches(['[', ']']);
+    let marks = first
+        .bytes()
+        .filter(|byte| matches!(byte, b':' | b'-' | b'/' | b'T' | b'.'))
+        .count();
     let digits = first.bytes().filter(u8::is_ascii_digit).count();
     if digits >= 6 && marks >= 2 && first.len() <= 40 && first.len() < line.len() && digits * 2 >= first.len() {
         return true;
@@ -307,7 +408,10 @@ fn is_output(line: &str) -> bool {
     if line.starts_with("at ") && line.ends_with(')') && line.contains(':') {
         return true;
     }
-    if (line.starts_with(['+', '-']) && !line[1..].starts_with([' ', '-'])) || line.starts_with("[{") || line.starts_with("['") {
+    if (line.starts_with(['+', '-']) && !line[1..].starts_with([' ', '-']))
+        || line.starts_with("[{")
+        || line.starts_with("['")
+    {
         return true;
     }
     if line.ends_with([';', '{', '}']) && line.contains(['(', '=', '{']) {
@@ -327,7 +431,9 @@ fn is_quoted_prose(line: &str) -> bool {
     let Some(inside) = line.strip_prefix('"') else {
         return false;
     };
-    inside.find('"').is_some_and(|end| !inside[end + 1..].trim_start().starts_with([':', ',']) && inside[end + 1..].len() > 3)
+    inside
+        .find('"')
+        .is_some_and(|end| !inside[end + 1..].trim_start().starts_with([':', ',']) && inside[end + 1..].len() > 3)
 }
 
 #[cfg(test)]

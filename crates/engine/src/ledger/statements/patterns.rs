@@ -176,7 +176,10 @@ pub(super) struct Hit {
 impl Hit {
     /// The words of a gap.
     pub(super) fn slot(&self, slot: Slot) -> Option<Range<usize>> {
-        self.slots.iter().find(|(name, _)| *name == slot).map(|(_, range)| range.clone())
+        self.slots
+            .iter()
+            .find(|(name, _)| *name == slot)
+            .map(|(_, range)| range.clone())
     }
 }
 
@@ -241,7 +244,10 @@ impl Patterns {
 
     /// The name under which values of this noun are kept.
     pub(super) fn noun(&self, word: &str) -> Option<&'static str> {
-        self.nouns.get(word).copied().or_else(|| self.nouns.get(&*stem(word)).copied())
+        self.nouns
+            .get(word)
+            .copied()
+            .or_else(|| self.nouns.get(&*stem(word)).copied())
     }
 
     fn try_row(&self, row: usize, words: &Words<'_>, index: usize, by_user: bool, hits: &mut Vec<Hit>) {
@@ -278,7 +284,12 @@ impl Patterns {
         if row.place == Where::Whole && !self.only_fillers(words, end) {
             return;
         }
-        hits.push(Hit { says: row.says, words: index..end, slots, key: row.key });
+        hits.push(Hit {
+            says: row.says,
+            words: index..end,
+            slots,
+            key: row.key,
+        });
     }
 
     fn only_fillers(&self, words: &Words<'_>, from: usize) -> bool {
@@ -286,7 +297,11 @@ impl Patterns {
     }
 
     fn begins_sentence(&self, words: &Words<'_>, index: usize) -> bool {
-        (0..index).rev().take(6).all(|before| self.is(List::Filler, words.at(before))) && index <= 6
+        (0..index)
+            .rev()
+            .take(6)
+            .all(|before| self.is(List::Filler, words.at(before)))
+            && index <= 6
     }
 
     fn begins_clause(&self, words: &Words<'_>, index: usize) -> bool {
@@ -359,7 +374,14 @@ impl Patterns {
             "whole" => Where::Whole,
             _ => return None,
         };
-        self.add_row(Row { says, who, place, leading: None, elements: parse(pattern)?, key })
+        self.add_row(Row {
+            says,
+            who,
+            place,
+            leading: None,
+            elements: parse(pattern)?,
+            key,
+        })
     }
 
     /// Enters a row under its first fixed word. Optional words in front give rows of their own.
@@ -401,14 +423,19 @@ impl Patterns {
                 if letters.chars().count() < PREFIX_LETTERS {
                     return None;
                 }
-                self.by_prefix.entry(letters.into()).or_default().push((prefix.clone(), number));
+                self.by_prefix
+                    .entry(letters.into())
+                    .or_default()
+                    .push((prefix.clone(), number));
             }
             Element::Either(choices) => {
                 for choice in choices {
                     self.index(choice, number)?;
                 }
             }
-            Element::Suffix(_) | Element::Optional(_) | Element::Gap(_) | Element::Pause | Element::Comma => return None,
+            Element::Suffix(_) | Element::Optional(_) | Element::Gap(_) | Element::Pause | Element::Comma => {
+                return None;
+            }
         }
         Some(())
     }

@@ -38,7 +38,10 @@ impl Statements {
 
     /// Yes or no to what the model just put forward, or the choice of one of its options.
     fn reply(&mut self, index: u32, spoken: &[Sentence<'_>], facts: &mut Facts) {
-        let Some(first) = spoken.first().filter(|first| !first.question && !first.says(Says::Report)) else {
+        let Some(first) = spoken
+            .first()
+            .filter(|first| !first.question && !first.says(Says::Report))
+        else {
             return;
         };
         if self.choose(index, first) {
@@ -63,8 +66,18 @@ impl Statements {
             && let Some(proposal) = self.book.remove(id)
         {
             let note = format!("agreed to the assistant's proposal in m{}", proposal.entry.last);
-            let entry = Entry::new(Kind::Decision, &proposal.entry.key, &proposal.entry.value, Status::Current, Author::User, index);
-            self.book.add(Item { entry: entry.with_note(&note), ..proposal });
+            let entry = Entry::new(
+                Kind::Decision,
+                &proposal.entry.key,
+                &proposal.entry.value,
+                Status::Current,
+                Author::User,
+                index,
+            );
+            self.book.add(Item {
+                entry: entry.with_note(&note),
+                ..proposal
+            });
         }
     }
 
@@ -73,7 +86,9 @@ impl Statements {
             let word = match hit.slot(Slot::Value) {
                 Some(range) if range.len() <= 3 => first.words.at(range.start),
                 Some(_) => return None,
-                None => (hit.words.clone()).map(|index| first.words.at(index)).find(|word| ordinal(word).is_some())?,
+                None => (hit.words.clone())
+                    .map(|index| first.words.at(index))
+                    .find(|word| ordinal(word).is_some())?,
             };
             let labelled = self.pending.options.iter().position(|option| *option.label == *word);
             labelled.or_else(|| ordinal(word).filter(|place| *place < self.pending.options.len()))
@@ -83,9 +98,25 @@ impl Statements {
         };
         let words = Words::read(&choice.text, 60);
         let stems = words.stems(0..words.len(), |word| PATTERNS.is_dull(word));
-        let note = format!("chosen from the assistant's list in m{}: {}", self.pending.message, first.shown());
-        let entry = Entry::new(Kind::Decision, &key(&stems), &choice.text, Status::Current, Author::User, index).with_note(&note);
-        self.book.add(Item { entry, stems, later: false });
+        let note = format!(
+            "chosen from the assistant's list in m{}: {}",
+            self.pending.message,
+            first.shown()
+        );
+        let entry = Entry::new(
+            Kind::Decision,
+            &key(&stems),
+            &choice.text,
+            Status::Current,
+            Author::User,
+            index,
+        )
+        .with_note(&note);
+        self.book.add(Item {
+            entry,
+            stems,
+            later: false,
+        });
         true
     }
 
@@ -121,7 +152,9 @@ impl Statements {
 
     fn decides(&self, sentence: &Sentence<'_>) -> bool {
         let short = sentence.words.len() <= LONGEST_USE;
-        sentence.hits(Says::Decide).any(|hit| hit.words.len() > 1 || short || sentence.says(Says::Reason))
+        sentence
+            .hits(Says::Decide)
+            .any(|hit| hit.words.len() > 1 || short || sentence.says(Says::Reason))
             && sentence.stems().len() + usize::from(short) >= 1
     }
 
@@ -133,13 +166,18 @@ impl Statements {
         }
         let value = sentence.shown();
         for id in self.replaced(sentence, &stems, author) {
-            self.book.settle(id, Status::Superseded, index, &format!("now: {value}"));
+            self.book
+                .settle(id, Status::Superseded, index, &format!("now: {value}"));
         }
         let mut entry = Entry::new(Kind::Decision, &key(&stems), &value, Status::Current, author, index);
         if let Some(hit) = sentence.hits(Says::Reason).next() {
             entry = entry.with_note(&shown(sentence.words.raw(hit.words.start..sentence.words.len()), 200));
         }
-        self.book.add(Item { entry, stems, later: false });
+        self.book.add(Item {
+            entry,
+            stems,
+            later: false,
+        });
     }
 
     /// The decisions that a new one replaces. The model's never replace the person's.
@@ -147,7 +185,13 @@ impl Statements {
         let old: Vec<Vec<Box<str>>> = sentence
             .hits(Says::Correct)
             .filter_map(|hit| hit.slot(Slot::Old))
-            .map(|range| sentence.words.stems(range.start..range.end.min(range.start + 4), |word| PATTERNS.is_dull(word)))
+            .map(|range| {
+                sentence
+                    .words
+                    .stems(range.start..range.end.min(range.start + 4), |word| {
+                        PATTERNS.is_dull(word)
+                    })
+            })
             .filter(|stems| !stems.is_empty())
             .collect();
         let purpose = purpose(&sentence.words);
@@ -159,7 +203,9 @@ impl Statements {
             if !may || item.stems == stems {
                 continue;
             }
-            let named = old.iter().any(|stems| stems.iter().all(|stem| within(stem, &item.stems)));
+            let named = old
+                .iter()
+                .any(|stems| stems.iter().all(|stem| within(stem, &item.stems)));
             let before = Words::read(&item.entry.value, 60);
             let same_purpose = purpose.is_some() && purpose == self::purpose(&before);
             let versions = stems.len() > 1 && without_numbers(stems) == without_numbers(&item.stems);
@@ -178,12 +224,17 @@ impl Statements {
         if sentence.says(Says::LiftLast) {
             let newest = self.book.live(Kind::Constraint).map(|(id, _)| id).next();
             if let Some(id) = newest {
-                self.book.settle(id, Status::Superseded, index, &format!("lifted in m{index}: {words}"));
+                self.book
+                    .settle(id, Status::Superseded, index, &format!("lifted in m{index}: {words}"));
             }
             return newest.is_some();
         }
         let mut lifted = false;
-        for hit in sentence.hits.iter().filter(|hit| matches!(hit.says, Says::Permit | Says::Drop)) {
+        for hit in sentence
+            .hits
+            .iter()
+            .filter(|hit| matches!(hit.says, Says::Permit | Says::Drop))
+        {
             let Some(what) = hit.slot(Slot::What) else { continue };
             let what = sentence.words.stems(what, |word| PATTERNS.is_dull(word));
             if what.is_empty() {
@@ -207,7 +258,12 @@ impl Statements {
             dropped.extend(named.map(|(id, _)| id));
         }
         for id in &dropped {
-            self.book.settle(*id, Status::Superseded, index, &format!("taken back in m{index}: {words}"));
+            self.book.settle(
+                *id,
+                Status::Superseded,
+                index,
+                &format!("taken back in m{index}: {words}"),
+            );
         }
         !dropped.is_empty()
     }
@@ -225,7 +281,9 @@ impl Statements {
         }
         for (id, whole) in &changes {
             match whole {
-                true => self.book.settle(*id, Status::Superseded, index, &format!("lifted in m{index}: {words}")),
+                true => self
+                    .book
+                    .settle(*id, Status::Superseded, index, &format!("lifted in m{index}: {words}")),
                 false => self.book.note(*id, &format!("except, in m{index}: {words}")),
             }
         }
@@ -243,7 +301,11 @@ impl Statements {
                 (id, item.later, shared, item.stems.len(), item.entry.last)
             })
             .collect();
-        let just_asked: Vec<u32> = open.iter().filter(|(_, later, .., last)| !later && *last == self.person).map(|(id, ..)| *id).collect();
+        let just_asked: Vec<u32> = open
+            .iter()
+            .filter(|(_, later, .., last)| !later && *last == self.person)
+            .map(|(id, ..)| *id)
+            .collect();
         let bare = sentence.words.len() <= 2 && index > self.person && just_asked.len() == 1;
         for (id, _, shared, known, _) in open {
             let matched = shared >= 1 && shared * 2 >= known && (shared >= 2 || known <= 2);
@@ -254,14 +316,25 @@ impl Statements {
     }
 
     /// Enters a sentence as it is.
-    pub(super) fn add(&mut self, index: u32, sentence: &Sentence<'_>, kind: Kind, status: Status, author: Author) -> u32 {
+    pub(super) fn add(
+        &mut self,
+        index: u32,
+        sentence: &Sentence<'_>,
+        kind: Kind,
+        status: Status,
+        author: Author,
+    ) -> u32 {
         let stems = sentence.stems();
         let value = match kind {
             Kind::Constraint => shown(sentence.words.text, LONGEST_RULE),
             _ => sentence.shown(),
         };
         // A rule without meaningful words is told apart by all of them.
-        let key = if stems.len() < 2 || kind == Kind::Constraint { value.to_lowercase() } else { key(&stems) };
+        let key = if stems.len() < 2 || kind == Kind::Constraint {
+            value.to_lowercase()
+        } else {
+            key(&stems)
+        };
         let key: String = key.trim_end_matches(['.', '!', '?', ' ']).chars().take(200).collect();
         let mut entry = Entry::new(kind, &key, &value, status, author, index);
         if let Some(hit) = sentence.hits(Says::Reason).next().filter(|_| kind == Kind::Decision) {
@@ -273,20 +346,29 @@ impl Statements {
 }
 
 fn key(stems: &[Box<str>]) -> String {
-    stems.iter().take(LONGEST_KEY).map(|stem| &**stem).collect::<Vec<_>>().join(" ")
+    stems
+        .iter()
+        .take(LONGEST_KEY)
+        .map(|stem| &**stem)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// What something is for: the stems behind "for".
 fn purpose(words: &Words<'_>) -> Option<Vec<Box<str>>> {
     let at = (0..words.len()).find(|index| PATTERNS.is(List::Purpose, words.at(*index)))?;
-    let end = (at + 1..words.len()).find(|index| PATTERNS.is(List::End, words.at(*index))).unwrap_or(words.len());
+    let end = (at + 1..words.len())
+        .find(|index| PATTERNS.is(List::End, words.at(*index)))
+        .unwrap_or(words.len());
     let stems = words.stems(at + 1..end.min(at + 4), |word| PATTERNS.is_dull(word));
     (!stems.is_empty()).then_some(stems)
 }
 
 fn without_numbers(stems: &[Box<str>]) -> Vec<&str> {
     let plain = stems.iter().map(|stem| &**stem);
-    plain.filter(|stem| !stem.chars().any(|letter| letter.is_ascii_digit())).collect()
+    plain
+        .filter(|stem| !stem.chars().any(|letter| letter.is_ascii_digit()))
+        .collect()
 }
 
 fn ordinal(word: &str) -> Option<usize> {

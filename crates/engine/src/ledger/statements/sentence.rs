@@ -69,7 +69,10 @@ pub(super) fn read(text: &str, by_user: bool) -> Vec<Sentence<'_>> {
     let mut foreign = Foreign::No;
     let mut under = None;
     for (number, block) in blocks.iter().enumerate() {
-        if text.len() > LONGEST_WHOLE && block.range.start > LONGEST_OPENING && block.range.end + LONGEST_CLOSING < text.len() {
+        if text.len() > LONGEST_WHOLE
+            && block.range.start > LONGEST_OPENING
+            && block.range.end + LONGEST_CLOSING < text.len()
+        {
             continue;
         }
         foreign = foreign.at(block);
@@ -134,7 +137,11 @@ fn sentence(text: &str, by_user: bool) -> Sentence<'_> {
         (Says::Decide, Says::NoDecision),
         (Says::Todo, Says::NoTodo),
     ] {
-        let vetoes: Vec<_> = hits.iter().filter(|hit| hit.says == veto).map(|hit| hit.words.clone()).collect();
+        let vetoes: Vec<_> = hits
+            .iter()
+            .filter(|hit| hit.says == veto)
+            .map(|hit| hit.words.clone())
+            .collect();
         hits.retain(|hit| {
             let covers = |range: &Range<usize>| range.start <= hit.words.start && hit.words.end <= range.end;
             hit.says != what || !vetoes.iter().any(covers)

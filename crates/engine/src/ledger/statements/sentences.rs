@@ -9,8 +9,8 @@ const LONGEST_QUOTE: usize = 600;
 /// Words with a full stop of their own, in lower case, without the last stop.
 const ABBREVIATIONS: [&str; 47] = [
     "e.g", "i.e", "etc", "vs", "cf", "mr", "mrs", "dr", "prof", "st", "approx", "no", "fig", "inc", "ltd", "jr", "sr",
-    "resp", "т.е", "т.к", "т.п", "т.д", "т", "напр", "др", "ул", "г", "гг", "стр", "см", "руб", "тыс", "млн", "им", "и.о",
-    "z.b", "d.h", "bzw", "usw", "ca", "bspw", "u.a", "p.ej", "sra", "ud", "env", "p.ex",
+    "resp", "т.е", "т.к", "т.п", "т.д", "т", "напр", "др", "ул", "г", "гг", "стр", "см", "руб", "тыс", "млн", "им",
+    "и.о", "z.b", "d.h", "bzw", "usw", "ca", "bspw", "u.a", "p.ej", "sra", "ud", "env", "p.ex",
 ];
 
 /// The sentences of a text, without the white space around them.
@@ -109,10 +109,22 @@ mod tests {
 
     #[test]
     fn stops_of_other_kinds_end_nothing() {
-        check("Edit src/lib.rs v1.2.3 now. Then go.", &["Edit src/lib.rs v1.2.3 now.", "Then go."]);
-        check("Use e.g. redis 3.2 at 10.5 ms. ok?", &["Use e.g. redis 3.2 at 10.5 ms.", "ok?"]);
-        check("See https://a.example/x.html?q=1. Done!", &["See https://a.example/x.html?q=1.", "Done!"]);
-        check("Берём Postgres, т.к. он есть. Понял?", &["Берём Postgres, т.к. он есть.", "Понял?"]);
+        check(
+            "Edit src/lib.rs v1.2.3 now. Then go.",
+            &["Edit src/lib.rs v1.2.3 now.", "Then go."],
+        );
+        check(
+            "Use e.g. redis 3.2 at 10.5 ms. ok?",
+            &["Use e.g. redis 3.2 at 10.5 ms.", "ok?"],
+        );
+        check(
+            "See https://a.example/x.html?q=1. Done!",
+            &["See https://a.example/x.html?q=1.", "Done!"],
+        );
+        check(
+            "Берём Postgres, т.к. он есть. Понял?",
+            &["Берём Postgres, т.к. он есть.", "Понял?"],
+        );
         check("J. Smith said so. Fine.", &["J. Smith said so.", "Fine."]);
     }
 
@@ -128,7 +140,10 @@ mod tests {
 
     #[test]
     fn chinese_stops_need_no_space() {
-        check("不要删除。服务器是alpha！好吗？", &["不要删除。", "服务器是alpha！", "好吗？"]);
+        check(
+            "不要删除。服务器是alpha！好吗？",
+            &["不要删除。", "服务器是alpha！", "好吗？"],
+        );
     }
 
     #[test]

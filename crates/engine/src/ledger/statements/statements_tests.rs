@@ -32,7 +32,10 @@ fn tool(text: &str) -> Message {
 }
 
 fn host(text: &str) -> Message {
-    Message { author: Author::Host, ..person(text) }
+    Message {
+        author: Author::Host,
+        ..person(text)
+    }
 }
 
 fn fold(messages: &[Message]) -> Ledger {
@@ -78,15 +81,23 @@ impl Case {
                     meant && (entry.value.contains(words) || format!("{} = {}", entry.key, entry.value) == words)
                 })
             }
-            ("~", words) => entries.iter().any(|entry| entry.note.as_deref().is_some_and(|note| note.contains(words.trim()))),
+            ("~", words) => entries
+                .iter()
+                .any(|entry| entry.note.as_deref().is_some_and(|note| note.contains(words.trim()))),
             ("-", rest) => {
                 let (kind, words) = rest.trim().split_once(':').expect("a kind and words");
-                !entries.iter().any(|entry| entry.kind.name() == kind && is_live(entry) && entry.value.contains(words.trim()))
+                !entries
+                    .iter()
+                    .any(|entry| entry.kind.name() == kind && is_live(entry) && entry.value.contains(words.trim()))
             }
             ("--", words) => {
                 let words = words.trim();
-                let holds = |entry: &Entry| entry.value.contains(words) || entry.note.as_deref().is_some_and(|note| note.contains(words));
-                !entries.iter().any(|entry| (is_live(entry) || entry.author == Author::User) && holds(entry))
+                let holds = |entry: &Entry| {
+                    entry.value.contains(words) || entry.note.as_deref().is_some_and(|note| note.contains(words))
+                };
+                !entries
+                    .iter()
+                    .any(|entry| (is_live(entry) || entry.author == Author::User) && holds(entry))
             }
             ("0", _) => !entries.iter().any(|entry| is_live(entry)),
             _ => panic!("{}: {line}", self.title),
@@ -101,7 +112,10 @@ fn cases(text: &str) -> Vec<Case> {
         let (mark, rest) = line.split_at(line.chars().next().map_or(0, char::len_utf8));
         let rest = rest.strip_prefix(' ').unwrap_or(rest);
         if mark == "#" {
-            cases.push(Case { title: rest.to_owned(), ..Case::default() });
+            cases.push(Case {
+                title: rest.to_owned(),
+                ..Case::default()
+            });
             continue;
         }
         let case = cases.last_mut().expect("a case begins with its title");
@@ -163,7 +177,10 @@ fn one_by_one_and_across_restarts_is_the_same() {
             resumed = serde_json::from_str(&kept).unwrap();
         }
         assert_eq!(resumed, at_once);
-        assert_eq!(serde_json::to_string(&resumed).unwrap(), serde_json::to_string(&at_once).unwrap());
+        assert_eq!(
+            serde_json::to_string(&resumed).unwrap(),
+            serde_json::to_string(&at_once).unwrap()
+        );
     }
 }
 
@@ -171,10 +188,17 @@ fn one_by_one_and_across_restarts_is_the_same() {
 fn deeds_end_what_they_fulfil() {
     let mut statements = Statements::default();
     let mut facts = Facts::default();
-    statements.fold(0, &person("We also need to update docs/usage.md. Don't forget to rotate the logs."), &mut facts);
+    statements.fold(
+        0,
+        &person("We also need to update docs/usage.md. Don't forget to rotate the logs."),
+        &mut facts,
+    );
     assert_eq!(statements.close_by_deed(3, "ran cargo test"), 0);
     assert_eq!(statements.close_by_deed(4, "updated docs/usage.md"), 1);
-    let open: Vec<&Entry> = statements.entries().filter(|entry| entry.status == Status::Open).collect();
+    let open: Vec<&Entry> = statements
+        .entries()
+        .filter(|entry| entry.status == Status::Open)
+        .collect();
     assert_eq!(open.len(), 1);
     assert!(open[0].value.contains("rotate the logs"));
 }

@@ -95,17 +95,63 @@ pub(super) fn shape_of(words: &Words<'_>, index: usize) -> Shape {
 
 /// Names joined by full stops: a host, a file, a module.
 fn is_dotted(word: &str) -> bool {
-    word.split('.').all(|part| !part.is_empty() && part.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '-' | '_' | ':' | '/')))
+    word.split('.').all(|part| {
+        !part.is_empty()
+            && part
+                .chars()
+                .all(|letter| letter.is_alphanumeric() || matches!(letter, '-' | '_' | ':' | '/'))
+    })
 }
 
 /// Days by name or number.
 fn is_date(word: &str, digits: usize) -> bool {
     const DAYS: [&str; 46] = [
-        "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "today", "tomorrow", "tonight", "january",
-        "february", "april", "june", "july", "august", "september", "october", "november", "december", "понедельник", "вторник",
-        "среда", "среду", "четверг", "пятница", "пятницу", "суббота", "субботу", "воскресенье", "завтра", "сегодня", "послезавтра",
-        "montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonntag", "lunes", "viernes", "lundi", "vendredi",
-        "jeudi", "mardi",
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+        "today",
+        "tomorrow",
+        "tonight",
+        "january",
+        "february",
+        "april",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+        "понедельник",
+        "вторник",
+        "среда",
+        "среду",
+        "четверг",
+        "пятница",
+        "пятницу",
+        "суббота",
+        "субботу",
+        "воскресенье",
+        "завтра",
+        "сегодня",
+        "послезавтра",
+        "montag",
+        "dienstag",
+        "mittwoch",
+        "donnerstag",
+        "freitag",
+        "samstag",
+        "sonntag",
+        "lunes",
+        "viernes",
+        "lundi",
+        "vendredi",
+        "jeudi",
+        "mardi",
     ];
     if DAYS.contains(&word) {
         return true;
@@ -118,14 +164,19 @@ fn is_date(word: &str, digits: usize) -> bool {
 pub(super) fn extent(words: &Words<'_>, range: Range<usize>) -> (Range<usize>, Shape) {
     let mut start = range.start;
     let last = range.end.min(words.len());
-    while start < last && PATTERNS.is(List::Lead, words.at(start)) && words.after(start) < Break::Comma && shape_of(words, start) != Shape::Date {
+    while start < last
+        && PATTERNS.is(List::Lead, words.at(start))
+        && words.after(start) < Break::Comma
+        && shape_of(words, start) != Shape::Date
+    {
         start += 1;
     }
     let mut shape = Shape::Plain;
     let mut end = start;
     while end < last && end - start < LONGEST_VALUE {
         let word = words.at(end);
-        let over = PATTERNS.is(List::End, word) || (PATTERNS.is(List::Joint, word) && (shape.is_strong() || PATTERNS.is_dull(words.at(end + 1))));
+        let over = PATTERNS.is(List::End, word)
+            || (PATTERNS.is(List::Joint, word) && (shape.is_strong() || PATTERNS.is_dull(words.at(end + 1))));
         if end > start && over {
             break;
         }
@@ -141,7 +192,9 @@ pub(super) fn extent(words: &Words<'_>, range: Range<usize>) -> (Range<usize>, S
         }
     }
     // "beta and" and "alpha now" end before their last word.
-    while end > start + 1 && (PATTERNS.is(List::Joint, words.at(end - 1)) || PATTERNS.is(List::Filler, words.at(end - 1))) {
+    while end > start + 1
+        && (PATTERNS.is(List::Joint, words.at(end - 1)) || PATTERNS.is(List::Filler, words.at(end - 1)))
+    {
         end -= 1;
     }
     (start..end, shape)

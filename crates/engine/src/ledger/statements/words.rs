@@ -67,7 +67,9 @@ impl<'a> Words<'a> {
             if words.list.len() >= most {
                 break;
             }
-            let apart = letter.is_whitespace() || is_sign(letter) || matches!(letter, '—' | '。' | '，' | '！' | '？' | '；' | '：' | '、');
+            let apart = letter.is_whitespace()
+                || is_sign(letter)
+                || matches!(letter, '—' | '。' | '，' | '！' | '？' | '；' | '：' | '、');
             if !apart {
                 start.get_or_insert(at);
                 continue;
@@ -93,7 +95,9 @@ impl<'a> Words<'a> {
 
     /// A word in its folded form; empty behind the last one.
     pub(super) fn at(&self, index: usize) -> &str {
-        self.list.get(index).map_or("", |word| &self.folded[word.folded.clone()])
+        self.list
+            .get(index)
+            .map_or("", |word| &self.folded[word.folded.clone()])
     }
 
     /// What stands behind a word; the end behind the last one.
@@ -248,7 +252,10 @@ impl Quotes {
 }
 
 fn is_opening(letter: char) -> bool {
-    matches!(letter, '(' | '[' | '{' | '"' | '\'' | '“' | '„' | '«' | '‘' | '*' | '`' | '•' | '|') || is_unseen(letter)
+    matches!(
+        letter,
+        '(' | '[' | '{' | '"' | '\'' | '“' | '„' | '«' | '‘' | '*' | '`' | '•' | '|'
+    ) || is_unseen(letter)
 }
 
 fn is_closing(letter: char) -> bool {
@@ -339,16 +346,28 @@ mod tests {
             folded("Use (v1.2.3) at `src/main.rs`, not https://a.example/x?y=1!"),
             ["use", "v1.2.3", "at", "src/main.rs", "not", "https://a.example/x?y=1"]
         );
-        assert_eq!(folded("Не трогай прод — ещё рано"), ["не", "трогай", "прод", "еще", "рано"]);
+        assert_eq!(
+            folded("Не трогай прод — ещё рано"),
+            ["не", "трогай", "прод", "еще", "рано"]
+        );
         assert_eq!(folded("不要删除"), ["不", "要", "删", "除"]);
         assert_eq!(folded("De\u{200b}cision"), ["decision"]);
     }
 
     #[test]
     fn speech_is_quoted_and_a_name_is_not() {
-        let words = Words::read("it said \"never do this again\" about \"alpha\" and «просто так сделай уже»", 100);
-        let quoted: Vec<_> = (0..words.len()).filter(|index| words.list[*index].quoted).map(|index| words.at(index)).collect();
-        assert_eq!(quoted, ["never", "do", "this", "again", "просто", "так", "сделай", "уже"]);
+        let words = Words::read(
+            "it said \"never do this again\" about \"alpha\" and «просто так сделай уже»",
+            100,
+        );
+        let quoted: Vec<_> = (0..words.len())
+            .filter(|index| words.list[*index].quoted)
+            .map(|index| words.at(index))
+            .collect();
+        assert_eq!(
+            quoted,
+            ["never", "do", "this", "again", "просто", "так", "сделай", "уже"]
+        );
         assert!(words.list[7].marked, "{:?}", words.at(7));
     }
 
@@ -356,6 +375,9 @@ mod tests {
     fn breaks_are_kept() {
         let words = Words::read("server: alpha, port — 8080; yes", 100);
         let breaks: Vec<_> = (0..words.len()).map(|index| words.after(index)).collect();
-        assert_eq!(breaks, [Break::Colon, Break::Comma, Break::Dash, Break::Semicolon, Break::None]);
+        assert_eq!(
+            breaks,
+            [Break::Colon, Break::Comma, Break::Dash, Break::Semicolon, Break::None]
+        );
     }
 }

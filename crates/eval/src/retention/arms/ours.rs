@@ -1,5 +1,7 @@
-//! Pruning alone, as `mainstay compact --engine prune --target` does it. What it cannot bring down to the budget
+//! Our own engines, as `mainstay compact --engine … --target` runs them. What an engine cannot bring down to the budget
 //! stays over it.
+
+use std::sync::Arc;
 
 use mainstay_engine::account::Budget;
 use mainstay_engine::account::Family;
@@ -9,26 +11,38 @@ use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::Policy;
 use mainstay_engine::decide::ReasoningRule;
 use mainstay_engine::decide::Situation;
+use mainstay_engine::ledger::scribe::Scribe;
+use mainstay_engine::redact::Key;
+use mainstay_engine::redact::Options;
+use mainstay_engine::redact::Redactor;
 use mainstay_engine::transcript::Draft;
 use mainstay_engine::transcript::Message;
+use mainstay_engine::transcript::Role;
 use mainstay_engine::verify::NoSecrets;
 
 use crate::retention::arms::Arm;
 use crate::retention::arms::ArmError;
 use crate::retention::trajectory::render;
 
-/// The engine's pruning.
-#[derive(Clone, Copy, Debug)]
-pub struct Prune;
+/// The key of the frames and references; a measurement has no store.
+const KEY: [u8; 32] = [0; 32];
 
-impl Arm for Prune {
+/// One of our engines.
+#[derive(Clone, Copy, Debug)]
+pub struct Ours(pub Engine);
+
+impl Arm for Ours {
     fn name(&self) -> &str {
-        "prune"
+        match self.0 {
+            Engine::Auto => "auto",
+            Engine::Prune => "prune",
+            Engine::Ledger => "ledger",
+        }
     }
 
     fn compact(&self, messages: &[Message], budget: u64) -> Result<Vec<String>, ArmError> {
         let policy = Policy {
-            engine: Engine::Prune,
+            engine: self.0,
             target: Some(budget),
             ..Policy::default()
         };
@@ -38,7 +52,9 @@ impl Arm for Prune {
         };
         let transcript = draft.assemble().transcript;
         // The budget of the metric is counted in cl100k, whatever model wrote the session.
-        let mut compactor = Compactor::new(Family::Cl100k, &policy);
+        let redactor = Redactor::new(Key::new(KEY), Options::default());
+        let scribe = Scribe::new(KEY, Arc::new(redactor));
+        let mut compactor = Compactor::new(Family::Cl100k, &policy).with_scribe(scribe);
         compactor.observe(&transcript);
         let lines = Budget::new(&[ModelLimits::of("unknown")], &policy.budget)
             .expect("the default policy has shares between zero and one");
@@ -48,6 +64,7 @@ impl Arm for Prune {
             forced: true,
             reasoning: ReasoningRule::MayDrop,
             margin: 0,
+            block_role: Role::System,
         };
         compactor.pass(&transcript, &lines, &policy, situation, &NoSecrets);
         Ok(compactor.messages(&transcript).iter().map(render).collect())
