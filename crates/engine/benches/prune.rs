@@ -6,6 +6,8 @@
 
 #![allow(clippy::print_stdout)]
 
+mod conversation;
+
 use std::time::Duration;
 use std::time::Instant;
 
@@ -18,23 +20,11 @@ use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::Policy;
 use mainstay_engine::decide::ReasoningRule;
 use mainstay_engine::decide::Situation;
-use mainstay_engine::transcript::CallId;
-use mainstay_engine::transcript::Content;
-use mainstay_engine::transcript::Draft;
-use mainstay_engine::transcript::Input;
-use mainstay_engine::transcript::Message;
-use mainstay_engine::transcript::Part;
 use mainstay_engine::transcript::Role;
-use mainstay_engine::transcript::ToolCall;
-use mainstay_engine::transcript::ToolOutcome;
-use mainstay_engine::transcript::ToolResult;
 use mainstay_engine::transcript::Transcript;
 use mainstay_engine::verify::NoSecrets;
 
-/// The words of tool outputs.
-const WORDS: [&str; 8] = [
-    "cache", "parser", "session", "budget", "retry", "worker", "schema", "commit",
-];
+use crate::conversation::transcript;
 
 fn main() {
     let quick = std::env::var_os("MAINSTAY_BENCH_QUICK").is_some();
@@ -118,75 +108,4 @@ fn best(runs: usize, mut run: impl FnMut() -> Duration) -> Duration {
 
 fn milliseconds(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
-}
-
-/// Turns of a question, five steps and an answer; about 500 tokens a message.
-fn transcript(messages: usize) -> Transcript {
-    let mut random = 1_u64;
-    let mut draw = move || {
-        random = random
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (random >> 33) as usize
-    };
-    let mut list = Vec::with_capacity(messages);
-    while list.len() < messages {
-        list.push(Message::new(
-            Role::User,
-            vec![Part::Text(format!("please look at number {}", list.len()).into())],
-        ));
-        for _ in 0..5 {
-            let number = list.len();
-            let id = CallId::new(format!("call_{number}"));
-            let (name, input) = match draw() % 3 {
-                0 => ("Read", format!("{{\"file_path\":\"src/file_{}.rs\"}}", draw() % 200)),
-                1 => (
-                    "Edit",
-                    format!(
-                        "{{\"file_path\":\"src/file_{}.rs\",\"new_string\":\"{}\"}}",
-                        draw() % 200,
-                        "new text ".repeat(60)
-                    ),
-                ),
-                _ => ("Bash", format!("{{\"command\":\"cargo test --test suite_{number}\"}}")),
-            };
-            list.push(Message::new(
-                Role::Assistant,
-                vec![Part::Call(Box::new(ToolCall {
-                    id: id.clone(),
-                    name: name.into(),
-                    input: Input::Json(input.into()),
-                }))],
-            ));
-            let mut output = String::new();
-            for line in 0..100 {
-                output.push_str(&format!(
-                    "{line:>5}| let {} = {}({});\n",
-                    WORDS[draw() % 8],
-                    WORDS[draw() % 8],
-                    draw() % 10_000
-                ));
-            }
-            list.push(Message::new(
-                Role::Tool,
-                vec![Part::Result(Box::new(ToolResult {
-                    id,
-                    name: None,
-                    content: vec![Content::Text(output.into())],
-                    outcome: ToolOutcome::Unstated,
-                }))],
-            ));
-        }
-        list.push(Message::new(
-            Role::Assistant,
-            vec![Part::Text("done, and on to the next".into())],
-        ));
-    }
-    list.truncate(messages);
-    Draft {
-        messages: list,
-        ..Draft::default()
-    }
-    .assemble()
-    .transcript
 }
