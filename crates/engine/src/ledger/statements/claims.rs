@@ -131,8 +131,8 @@ fn stated(words: &Words<'_>, hit: &Hit, by_user: bool) -> Option<Found> {
     let plain_enough = value.len() <= 3 && !is_participle(words, &value) && !located;
     let fits = match (noun, by_user) {
         (true, true) => shape.is_strong() || plain_enough || (shape == Shape::Name && value.len() <= 5),
-        (true, false) => shape.is_strong() && value.len() <= 3,
-        (false, true) => shape.is_strong() && value.len() <= 4 && is_named(words, &subject),
+        (true, false) => shape.is_strong() && value.len() == 1,
+        (false, true) => shape.is_strong() && shape != Shape::Code && value.len() <= 4 && is_named(words, &subject),
         (false, false) => false,
     };
     let key = hit.key.strip_prefix("<s>").map_or(key.clone(), |suffix| {
@@ -159,11 +159,16 @@ fn labelled(words: &Words<'_>, index: usize) -> Option<Found> {
     if !paused && !adjacent {
         return None;
     }
+    // What has the value stands last, or first where Russian or "of" turns it around.
+    let reversed = words.at(start).starts_with(|letter: char| !letter.is_ascii()) || subject.clone().any(|place| PATTERNS.is(List::Of, words.at(place)));
+    let head = if reversed { start } else { index };
+    PATTERNS.noun(words.at(head))?;
     let (key, noun) = key_of(words, subject.clone())?;
     let (value, shape) = extent(words, next..words.len());
     if !is_value(words, &value, shape) || !noun {
         return None;
     }
+    let key = topic(words, start).map_or(key.clone(), |topic| format!("{topic} {key}"));
     let fits = if paused {
         shape.is_strong() || value.len() <= 3
     } else {
@@ -171,6 +176,14 @@ fn labelled(words: &Words<'_>, index: usize) -> Option<Found> {
         shape.is_strong() && value.start == next && subject.len() <= 3 && value.len() <= 2 && shape != Shape::Code
     };
     fits.then_some(Found { key, value, shape })
+}
+
+/// Whose values a list gives: "Passenger one: first name - Emily".
+fn topic(words: &Words<'_>, start: usize) -> Option<String> {
+    let end = (0..start.min(4)).find(|index| words.after(*index) == Break::Colon)? + 1;
+    let stems = words.stems(0..end, |word| PATTERNS.is_dull(word));
+    let named = (0..end).any(|index| PATTERNS.noun(words.at(index)).is_some());
+    (!named && !stems.is_empty()).then(|| stems.join(" "))
 }
 
 /// "use Python 3.12", "переходим на redis 3.2".
@@ -197,12 +210,8 @@ fn is_value(words: &Words<'_>, value: &Range<usize>, shape: Shape) -> bool {
 
 /// "running", "updated": what happens to a thing is not what it is.
 fn is_participle(words: &Words<'_>, value: &Range<usize>) -> bool {
-    let word = words.at(value.start);
-    word.ends_with("ing")
-        || word.ends_with("ed")
-        || word.ends_with("ен")
-        || word.ends_with("ется")
-        || word.ends_with("ает")
+    const ENDS: [&str; 9] = ["ing", "ed", "en", "ly", "able", "ен", "ется", "ает", "ит"];
+    value.clone().any(|index| ENDS.iter().any(|end| words.at(index).ends_with(end)))
 }
 
 /// "the parser", "my cat", "Postgres": something that has a name, not "what I mean".

@@ -28,6 +28,7 @@ use crate::ledger::entry::Status;
 use crate::ledger::facts::Facts;
 use crate::ledger::statements::book::Book;
 use crate::ledger::statements::patterns::PATTERNS;
+use crate::ledger::statements::sentence::Reading;
 use crate::ledger::statements::value::Shape;
 use crate::ledger::statements::words::Words;
 use crate::transcript::Author;
@@ -44,6 +45,8 @@ pub struct Statements {
     recent: Vec<Recent>,
     /// The person's newest message.
     person: u32,
+    /// Whether the person spoke before: the first message is the task in full, later long ones are pasted.
+    begun: bool,
 }
 
 /// What the model's newest words wait for.
@@ -57,6 +60,8 @@ struct Pending {
     options: Vec<Choice>,
     /// Values that contradict the person's.
     facts: Vec<Box<str>>,
+    /// Promises for soon: whoever goes on working at once is keeping them.
+    promises: Vec<u32>,
     /// The message that put them forward.
     message: u32,
 }
@@ -86,7 +91,12 @@ impl Statements {
         let mut spoken = Vec::new();
         for part in &message.parts {
             if let Part::Text(text) = part {
-                spoken.extend(sentence::read(text, by_user));
+                let reading = match (by_user, self.begun) {
+                    (true, false) => Reading::Task,
+                    (true, true) => Reading::Person,
+                    (false, _) => Reading::Model,
+                };
+                spoken.extend(sentence::read(text, reading));
             }
         }
         let calls = message.calls().next().is_some();

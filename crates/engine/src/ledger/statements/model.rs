@@ -1,15 +1,21 @@
 //! What the model's words become: proposals, its own decisions, promises, questions to the person. Nothing of it is the person's until
 //! they agree.
 
+use crate::ledger::entry::Entry;
 use crate::ledger::entry::Kind;
 use crate::ledger::entry::Status;
 use crate::ledger::facts::Facts;
 use crate::ledger::statements::Choice;
 use crate::ledger::statements::Pending;
 use crate::ledger::statements::Statements;
+use crate::ledger::statements::book::Item;
+use crate::ledger::statements::patterns::PATTERNS;
 use crate::ledger::statements::patterns::Says;
+use crate::ledger::statements::person::key;
+use crate::ledger::statements::sentence::LONGEST_SHOWN;
 use crate::ledger::statements::sentence::Sentence;
 use crate::ledger::statements::value::shown;
+use crate::ledger::statements::words::Words;
 use crate::transcript::Author;
 
 /// Options that can be chosen by number: more is a report, not a choice.
@@ -27,9 +33,15 @@ const RENEWED: u32 = 6;
 /// A question for consent without content is short.
 const LONGEST_CONFIRMATION: usize = 8;
 
+/// A question of so few words that point elsewhere ("want me to apply that?") says nothing without the sentence before it.
+const LONGEST_POINTING: usize = 8;
+
 impl Statements {
     /// Takes in a message of the model. While it calls tools nothing waits for the person.
     pub(super) fn fold_model(&mut self, index: u32, spoken: &[Sentence<'_>], calls: bool, facts: &mut Facts) {
+        for id in std::mem::take(&mut self.pending.promises) {
+            self.book.remove(id);
+        }
         if spoken.is_empty() {
             if calls {
                 self.pending = Pending::default();
@@ -37,12 +49,9 @@ impl Statements {
             return;
         }
         self.answer(index, spoken, Author::User);
-        self.pending = Pending {
-            message: index,
-            ..Pending::default()
-        };
-        for sentence in spoken {
-            self.take_model(index, sentence, calls, facts);
+        self.pending = Pending { message: index, ..Pending::default() };
+        for (place, sentence) in spoken.iter().enumerate() {
+            self.take_model(index, sentence, &around(spoken, place), calls, facts);
         }
         if calls {
             self.pending = Pending {
@@ -52,7 +61,7 @@ impl Statements {
         }
     }
 
-    fn take_model(&mut self, index: u32, sentence: &Sentence<'_>, calls: bool, facts: &mut Facts) {
+    fn take_model(&mut self, index: u32, sentence: &Sentence<'_>, whole: &str, calls: bool, facts: &mut Facts) {
         if sentence.says(Says::Report) {
             return;
         }
@@ -67,16 +76,19 @@ impl Statements {
         }
         if sentence.question {
             if !calls {
-                self.ask(index, sentence);
+                self.ask(index, sentence, whole);
             }
             return;
         }
         if sentence.says(Says::Decide) && !sentence.says(Says::Hedge) {
             self.decide(index, sentence, Author::Assistant);
         } else if sentence.says(Says::Propose) && !calls {
-            self.put_forward(index, sentence);
-        } else if sentence.says(Says::Promise) || sentence.hits(Says::Todo).next().is_some() {
-            self.add(index, sentence, Kind::Obligation, Status::Open, Author::Assistant);
+            self.put_forward(index, sentence, whole);
+        } else if sentence.says(Says::Promise) || sentence.says(Says::Todo) {
+            let id = self.add(index, sentence, Kind::Obligation, Status::Open, Author::Assistant);
+            if sentence.hits(Says::Promise).all(|hit| hit.key == "soon") && !sentence.says(Says::Todo) {
+                self.pending.promises.push(id);
+            }
         } else if sentence.says(Says::Done) {
             self.finish(index, sentence);
         }
@@ -86,7 +98,7 @@ impl Statements {
     }
 
     /// A question to the person: for consent, with an offer, or for something that only they know.
-    fn ask(&mut self, index: u32, sentence: &Sentence<'_>) {
+    fn ask(&mut self, index: u32, sentence: &Sentence<'_>, whole: &str) {
         let confirms = sentence.says(Says::Confirm) && sentence.words.len() <= LONGEST_CONFIRMATION;
         if confirms && self.pending.proposals.is_empty() {
             let renewed = self.book.live(Kind::Decision).find(|(_, item)| {
@@ -95,25 +107,51 @@ impl Statements {
             });
             self.pending.proposals.extend(renewed.map(|(id, _)| id));
         }
-        if confirms && (!self.pending.proposals.is_empty() || sentence.stems().is_empty()) {
+        if confirms && !self.pending.proposals.is_empty() {
             return;
         }
         if sentence.says(Says::Propose) || confirms {
-            self.put_forward(index, sentence);
+            self.put_forward(index, sentence, whole);
         } else if sentence.closing && sentence.words.len() >= 2 {
             let id = self.add(index, sentence, Kind::Question, Status::Open, Author::Assistant);
             self.pending.questions.push(id);
         }
     }
 
-    fn put_forward(&mut self, index: u32, sentence: &Sentence<'_>) {
-        if sentence.stems().is_empty() {
+    /// Enters a proposal with what it points to. One that says nothing is none.
+    fn put_forward(&mut self, index: u32, sentence: &Sentence<'_>, whole: &str) {
+        let words = Words::read(whole, 120);
+        let stems = words.stems(0..words.len(), |word| PATTERNS.is_dull(word));
+        if stems.len() < 2 && whole.len() > sentence.words.text.len() || stems.is_empty() || whole.is_empty() {
             return;
         }
-        let id = self.add(index, sentence, Kind::Decision, Status::Proposed, Author::Assistant);
+        let value = shown(whole, LONGEST_SHOWN);
+        let entry = Entry::new(Kind::Decision, &key(&stems), &value, Status::Proposed, Author::Assistant, index);
+        let id = self.book.add(Item { entry, stems, later: false });
+        self.pending.proposals.retain(|known| *known != id);
         self.pending.proposals.push(id);
         if self.pending.proposals.len() > MOST_PROPOSALS {
             self.pending.proposals.remove(0);
         }
+    }
+}
+
+/// A sentence with the neighbours that it points to: what an "it" in a short one stands for, what follows its colon. A bare question
+/// for consent points at what stands before it.
+fn around(spoken: &[Sentence<'_>], place: usize) -> String {
+    let sentence = &spoken[place];
+    let own = sentence.words.text;
+    if own.trim_end_matches(['*', ' ']).ends_with(':') {
+        let rest = spoken[place + 1..].iter().take(3).take_while(|next| !next.says(Says::Report));
+        return rest.fold(own.to_owned(), |whole, next| format!("{whole} {}", next.words.text));
+    }
+    let confirms = sentence.question && sentence.says(Says::Confirm) && sentence.words.len() <= LONGEST_CONFIRMATION;
+    let points = sentence.question && sentence.words.len() <= LONGEST_POINTING && sentence.stems().len() <= 1;
+    let before = place.checked_sub(1).map(|before| &spoken[before]);
+    match before.filter(|before| !before.says(Says::Report) && !before.question) {
+        Some(before) if confirms => before.words.text.to_owned(),
+        Some(before) if points => format!("{} {own}", before.words.text),
+        _ if confirms => String::new(),
+        _ => own.to_owned(),
     }
 }

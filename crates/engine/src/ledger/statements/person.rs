@@ -34,6 +34,7 @@ impl Statements {
         }
         self.pending = Pending::default();
         self.person = index;
+        self.begun = true;
     }
 
     /// Yes or no to what the model just put forward, or the choice of one of its options.
@@ -308,7 +309,7 @@ impl Statements {
             .collect();
         let bare = sentence.words.len() <= 2 && index > self.person && just_asked.len() == 1;
         for (id, _, shared, known, _) in open {
-            let matched = shared >= 1 && shared * 2 >= known && (shared >= 2 || known <= 2);
+            let matched = shared >= 1 && shared * 2 >= known && (shared >= 2 || known == 1);
             if matched || (bare && just_asked.contains(&id)) {
                 self.book.settle(id, Status::Closed, index, &sentence.shown());
             }
@@ -345,13 +346,9 @@ impl Statements {
     }
 }
 
-fn key(stems: &[Box<str>]) -> String {
-    stems
-        .iter()
-        .take(LONGEST_KEY)
-        .map(|stem| &**stem)
-        .collect::<Vec<_>>()
-        .join(" ")
+/// The key of a statement by its stems.
+pub(super) fn key(stems: &[Box<str>]) -> String {
+    stems.iter().take(LONGEST_KEY).map(|stem| &**stem).collect::<Vec<_>>().join(" ")
 }
 
 /// What something is for: the stems behind "for".

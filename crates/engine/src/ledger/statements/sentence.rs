@@ -61,10 +61,22 @@ impl Sentence<'_> {
     }
 }
 
+/// Whose text is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// The person's first message: the task, in whatever form.
+    Task,
+    Person,
+    Model,
+}
+
 /// The sentences of a text that are its writer's own.
-pub(super) fn read(text: &str, by_user: bool) -> Vec<Sentence<'_>> {
+pub(super) fn read(text: &str, reading: Reading) -> Vec<Sentence<'_>> {
+    let by_user = reading != Reading::Model;
     let blocks = blocks(text);
     let last_opening = blocks.iter().rposition(|block| block.opens).unwrap_or_default();
+    let document = reading == Reading::Person && is_document(text);
+    let first_end = blocks.iter().skip(1).position(|block| block.opens).map_or(blocks.len(), |at| at + 1);
     let mut sentences: Vec<Sentence<'_>> = Vec::new();
     let mut foreign = Foreign::No;
     let mut under = None;
@@ -73,6 +85,9 @@ pub(super) fn read(text: &str, by_user: bool) -> Vec<Sentence<'_>> {
             && block.range.start > LONGEST_OPENING
             && block.range.end + LONGEST_CLOSING < text.len()
         {
+            continue;
+        }
+        if document && number >= first_end && (number < last_opening || is_formatted(&text[block.range.clone()])) {
             continue;
         }
         foreign = foreign.at(block);
@@ -108,6 +123,19 @@ pub(super) fn read(text: &str, by_user: bool) -> Vec<Sentence<'_>> {
         }
     }
     sentences
+}
+
+/// Whether a text is a page that was written elsewhere, by its length and its formatting. People type a paragraph or two; of a page
+/// they paste, only what stands before and after it is theirs.
+fn is_document(text: &str) -> bool {
+    const SHORTEST: usize = 1200;
+    const FORMATTED: usize = 3;
+    text.len() >= SHORTEST && text.lines().filter(|line| is_formatted(line.trim_start())).count() >= FORMATTED
+}
+
+fn is_formatted(line: &str) -> bool {
+    let bare = line.trim_start_matches(|letter: char| letter.is_ascii_digit() || matches!(letter, '-' | '.' | ')' | ' ' | '•'));
+    line.starts_with('#') || bare.starts_with("**") || line.starts_with("---") || line.starts_with('|') || line.starts_with("• ")
 }
 
 /// Whether what follows is told for somebody else.

@@ -83,7 +83,7 @@ pub(super) fn shape_of(words: &Words<'_>, index: usize) -> Shape {
     if letters <= 3 && digits > 0 && folded.starts_with(|first: char| first.is_ascii_digit()) {
         return Shape::Number;
     }
-    if digits > 0 || folded.contains('_') || (folded.contains('-') && folded.len() > 12) || folded.starts_with('#') {
+    if digits > 0 || folded.contains('_') || folded.starts_with('#') {
         return Shape::Id;
     }
     if word.marked {
@@ -182,7 +182,9 @@ pub(super) fn extent(words: &Words<'_>, range: Range<usize>) -> (Range<usize>, S
         }
         if !shape.is_strong() {
             let found = shape_of(words, end);
-            if found.is_strong() || end == start {
+            // A value says what it is with its first word, or with a number behind a name: "May 20", "redis 3.2".
+            let numbered = end == start + 1 && matches!(found, Shape::Number | Shape::Version | Shape::Date);
+            if end == start || numbered {
                 shape = found;
             }
         }

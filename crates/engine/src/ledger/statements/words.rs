@@ -143,16 +143,15 @@ impl<'a> Words<'a> {
             self.raise(Break::Comma);
         }
         quotes.opened(before, self.list.len());
-        let lone_dash = matches!(kept, "-" | "–" | "—" | "--" | "->" | "→" | "=>" | "=");
-        if lone_dash {
+        if matches!(kept, "-" | "–" | "—" | "--" | "=") {
             self.raise(Break::Dash);
+        } else if matches!(kept, "->" | "→" | "=>") {
+            self.raise(Break::Comma);
         } else if kept.chars().any(char::is_alphanumeric) {
             self.push_split(start..end);
-        } else if kept.is_empty() && behind.is_empty() && before.contains('*') {
-            self.raise(Break::None);
         }
         self.raise(break_of(behind));
-        quotes.closed(before, behind, &mut self.list);
+        quotes.closed(behind, &mut self.list);
     }
 
     /// A chunk is one word, unless a comma or a semicolon without a space joins two.
@@ -223,7 +222,7 @@ impl Quotes {
     }
 
     /// Marks a quote's words once its end is seen.
-    fn closed(&mut self, _before: &str, marks: &str, list: &mut [Word]) {
+    fn closed(&mut self, marks: &str, list: &mut [Word]) {
         let Some((closing, from)) = self.open else { return };
         let ends = |mark: char| mark == closing || (closing == '”' && mark == '“');
         if !marks.contains(ends) {
