@@ -117,9 +117,7 @@ fn problems(item: &Value) -> Vec<String> {
             .any(|entry| matches!(entry.status, Status::Open | Status::Proposed) && entry.value.contains(text))
     });
     if !problems.is_empty() {
-        for entry in &entries {
-            eprintln!("    {:?}", entry);
-        }
+        problems.extend(entries.iter().map(|entry| format!("    {entry:?}")));
     }
     problems
 }

@@ -81,7 +81,9 @@ impl Statements {
     /// The person answers what they were just asked: yes or no, a value, a few words.
     fn direct_reply(&self, id: u32, telling: &[&Sentence<'_>]) -> Option<String> {
         let item = self.book.item(id)?;
-        let first = telling.first()?;
+        let first = telling
+            .first()
+            .filter(|first| !first.says(Says::Onward) || first.says(Says::Agree))?;
         let decided = first.says(Says::Agree) || first.says(Says::Refuse);
         let value = (0..first.words.len()).any(|place| shape_of(&first.words, place).is_strong());
         let fragment =

@@ -160,7 +160,8 @@ fn labelled(words: &Words<'_>, index: usize) -> Option<Found> {
         return None;
     }
     // What has the value stands last, or first where Russian or "of" turns it around.
-    let reversed = words.at(start).starts_with(|letter: char| !letter.is_ascii()) || subject.clone().any(|place| PATTERNS.is(List::Of, words.at(place)));
+    let reversed = words.at(start).starts_with(|letter: char| !letter.is_ascii())
+        || subject.clone().any(|place| PATTERNS.is(List::Of, words.at(place)));
     let head = if reversed { start } else { index };
     PATTERNS.noun(words.at(head))?;
     let (key, noun) = key_of(words, subject.clone())?;
@@ -211,7 +212,9 @@ fn is_value(words: &Words<'_>, value: &Range<usize>, shape: Shape) -> bool {
 /// "running", "updated": what happens to a thing is not what it is.
 fn is_participle(words: &Words<'_>, value: &Range<usize>) -> bool {
     const ENDS: [&str; 9] = ["ing", "ed", "en", "ly", "able", "ен", "ется", "ает", "ит"];
-    value.clone().any(|index| ENDS.iter().any(|end| words.at(index).ends_with(end)))
+    value
+        .clone()
+        .any(|index| ENDS.iter().any(|end| words.at(index).ends_with(end)))
 }
 
 /// "the parser", "my cat", "Postgres": something that has a name, not "what I mean".

@@ -49,7 +49,10 @@ impl Statements {
             return;
         }
         self.answer(index, spoken, Author::User);
-        self.pending = Pending { message: index, ..Pending::default() };
+        self.pending = Pending {
+            message: index,
+            ..Pending::default()
+        };
         for (place, sentence) in spoken.iter().enumerate() {
             self.take_model(index, sentence, &around(spoken, place), calls, facts);
         }
@@ -82,7 +85,7 @@ impl Statements {
         }
         if sentence.says(Says::Decide) && !sentence.says(Says::Hedge) {
             self.decide(index, sentence, Author::Assistant);
-        } else if sentence.says(Says::Propose) && !calls {
+        } else if sentence.says(Says::Propose) && !calls && !supposes(sentence) {
             self.put_forward(index, sentence, whole);
         } else if sentence.says(Says::Promise) || sentence.says(Says::Todo) {
             let id = self.add(index, sentence, Kind::Obligation, Status::Open, Author::Assistant);
@@ -122,12 +125,24 @@ impl Statements {
     fn put_forward(&mut self, index: u32, sentence: &Sentence<'_>, whole: &str) {
         let words = Words::read(whole, 120);
         let stems = words.stems(0..words.len(), |word| PATTERNS.is_dull(word));
-        if stems.len() < 2 && whole.len() > sentence.words.text.len() || stems.is_empty() || whole.is_empty() {
+        let confirms = sentence.says(Says::Confirm) && whole == sentence.words.text;
+        if stems.is_empty() || (stems.len() < 2 && (confirms || whole.len() > sentence.words.text.len())) {
             return;
         }
         let value = shown(whole, LONGEST_SHOWN);
-        let entry = Entry::new(Kind::Decision, &key(&stems), &value, Status::Proposed, Author::Assistant, index);
-        let id = self.book.add(Item { entry, stems, later: false });
+        let entry = Entry::new(
+            Kind::Decision,
+            &key(&stems),
+            &value,
+            Status::Proposed,
+            Author::Assistant,
+            index,
+        );
+        let id = self.book.add(Item {
+            entry,
+            stems,
+            later: false,
+        });
         self.pending.proposals.retain(|known| *known != id);
         self.pending.proposals.push(id);
         if self.pending.proposals.len() > MOST_PROPOSALS {
@@ -136,22 +151,36 @@ impl Statements {
     }
 }
 
+/// "If you need anything else, I recommend …": politeness.
+fn supposes(sentence: &Sentence<'_>) -> bool {
+    sentence.hits(Says::Hedge).any(|hit| hit.words.start == 0)
+}
+
 /// A sentence with the neighbours that it points to: what an "it" in a short one stands for, what follows its colon. A bare question
 /// for consent points at what stands before it.
 fn around(spoken: &[Sentence<'_>], place: usize) -> String {
     let sentence = &spoken[place];
     let own = sentence.words.text;
     if own.trim_end_matches(['*', ' ']).ends_with(':') {
-        let rest = spoken[place + 1..].iter().take(3).take_while(|next| !next.says(Says::Report));
+        let rest = spoken[place + 1..]
+            .iter()
+            .take(3)
+            .take_while(|next| !next.says(Says::Report));
         return rest.fold(own.to_owned(), |whole, next| format!("{whole} {}", next.words.text));
     }
     let confirms = sentence.question && sentence.says(Says::Confirm) && sentence.words.len() <= LONGEST_CONFIRMATION;
     let points = sentence.question && sentence.words.len() <= LONGEST_POINTING && sentence.stems().len() <= 1;
     let before = place.checked_sub(1).map(|before| &spoken[before]);
     match before.filter(|before| !before.says(Says::Report) && !before.question) {
-        Some(before) if confirms => before.words.text.to_owned(),
-        Some(before) if points => format!("{} {own}", before.words.text),
-        _ if confirms => String::new(),
+        Some(before)
+            if confirms
+                && [Says::Intent, Says::Propose, Says::Promise]
+                    .into_iter()
+                    .any(|says| before.says(says)) =>
+        {
+            before.words.text.to_owned()
+        }
+        Some(before) if points && !confirms => format!("{} {own}", before.words.text),
         _ => own.to_owned(),
     }
 }

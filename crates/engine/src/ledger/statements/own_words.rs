@@ -83,7 +83,7 @@ pub(super) struct Block<'a> {
     pub(super) range: Range<usize>,
     /// The number or letter of a list item, as written; empty for a bullet.
     pub(super) label: Option<&'a str>,
-    /// Whether something that is not the writer's stood directly before it.
+    /// Whether something that its writer set apart stood directly before it: a fence, a tag, a quote.
     pub(super) after_paste: bool,
     /// Whether a new paragraph begins here.
     pub(super) opens: bool,
@@ -121,6 +121,8 @@ struct Reader<'a> {
     skipping: Skipping<'a>,
     blank: bool,
     pasted: bool,
+    /// Whether what was left out was set apart by its writer: a fence, a tag, a quote.
+    set_apart: bool,
     /// Whether the last block was a line that may go on in the next one.
     wraps: bool,
 }
@@ -144,10 +146,12 @@ impl<'a> Reader<'a> {
         self.push(text, shown);
         self.blank = false;
         self.pasted = false;
+        self.set_apart = false;
     }
 
     /// Whether a line is not the writer's, with what that means for the lines behind it.
     fn skips(&mut self, line: &'a str, trimmed: &'a str) -> bool {
+        self.set_apart |= matches!(self.skipping, Skipping::Fence(_) | Skipping::Tag(_)) || trimmed.starts_with('>');
         match &self.skipping {
             Skipping::Fence(fence) => {
                 if trimmed.starts_with(fence) {
@@ -187,6 +191,14 @@ impl<'a> Reader<'a> {
             self.skipping = Skipping::Output;
             return true;
         }
+        if ["Traceback", "diff --git", "thread '", "panic:"]
+            .iter()
+            .any(|start| trimmed.starts_with(start))
+        {
+            self.blank = false;
+            self.skipping = Skipping::Output;
+            return true;
+        }
         if speaks_for_another(trimmed) {
             self.blank = false;
             self.skipping = Skipping::Speech;
@@ -219,7 +231,7 @@ impl<'a> Reader<'a> {
         self.blocks.push(Block {
             range: range.start + skip..range.end,
             label,
-            after_paste: self.pasted,
+            after_paste: self.set_apart,
             opens: self.blank || self.blocks.is_empty(),
         });
         self.wraps = goes_on(line);
@@ -397,6 +409,9 @@ fn is_output(line: &str) -> bool {
         .next()
         .unwrap_or_default()
         .trim_matches(['[', ']']);
+    if first.ends_with("Error:") || first.ends_with("Exception:") {
+        return true;
+    }
     let marks = first
         .bytes()
         .filter(|byte| matches!(byte, b':' | b'-' | b'/' | b'T' | b'.'))
@@ -406,6 +421,12 @@ fn is_output(line: &str) -> bool {
         return true;
     }
     if line.starts_with("at ") && line.ends_with(')') && line.contains(':') {
+        return true;
+    }
+    let stamped = line
+        .strip_prefix('[')
+        .is_some_and(|inside| inside.starts_with(|letter: char| letter.is_ascii_digit()));
+    if stamped && line.contains(']') {
         return true;
     }
     if (line.starts_with(['+', '-']) && !line[1..].starts_with([' ', '-']))

@@ -52,13 +52,14 @@ pub(super) enum Says {
     Request,
     Hedge,
     Intent,
+    Onward,
     Correct,
     Fact,
     Reason,
     Head,
 }
 
-const SAYS: [(&str, Says); 24] = [
+const SAYS: [(&str, Says); 25] = [
     ("rule", Says::Rule),
     ("no-rule", Says::NoRule),
     ("permit", Says::Permit),
@@ -79,6 +80,7 @@ const SAYS: [(&str, Says); 24] = [
     ("request", Says::Request),
     ("hedge", Says::Hedge),
     ("intent", Says::Intent),
+    ("onward", Says::Onward),
     ("correct", Says::Correct),
     ("fact", Says::Fact),
     ("reason", Says::Reason),
@@ -258,7 +260,7 @@ impl Patterns {
             Who::Assistant => !by_user,
             Who::Any => true,
         };
-        if !wanted || words.list[index].quoted {
+        if !wanted || words.list[index].quoted || words.list[index].marked {
             return;
         }
         // A pause before the first word ends the clause that the leading gap stands for.

@@ -49,8 +49,9 @@ impl Statements {
             return;
         }
         let agrees = first.says(Says::Agree);
-        let refuses = first.says(Says::Refuse);
-        if agrees == refuses {
+        // "Yes, but" is neither; a "but" on its own refuses nothing.
+        let refuses = first.hits(Says::Refuse).any(|hit| hit.words.start <= 2);
+        if agrees && first.says(Says::Refuse) {
             return;
         }
         if refuses {
@@ -58,6 +59,9 @@ impl Statements {
             for id in std::mem::take(&mut self.pending.proposals) {
                 self.book.settle(id, Status::Superseded, index, &note);
             }
+            return;
+        }
+        if !agrees {
             return;
         }
         for key in std::mem::take(&mut self.pending.facts) {
@@ -126,7 +130,7 @@ impl Statements {
             return;
         }
         if sentence.question {
-            if !sentence.says(Says::Request) && sentence.words.len() >= 2 {
+            if !sentence.says(Says::Request) && !sentence.stems().is_empty() {
                 self.add(index, sentence, Kind::Question, Status::Open, Author::User);
             }
             return;
@@ -135,7 +139,7 @@ impl Statements {
             return;
         }
         let hedged = sentence.says(Says::Hedge);
-        if sentence.under == Some(Kind::Constraint) || (sentence.says(Says::Rule) && sentence.words.len() >= 2) {
+        if sentence.under == Some(Kind::Constraint) || (sentence.says(Says::Rule) && !sentence.stems().is_empty()) {
             self.add(index, sentence, Kind::Constraint, Status::Current, Author::User);
         } else if sentence.under == Some(Kind::Decision) || (!hedged && self.decides(sentence)) {
             self.decide(index, sentence, Author::User);
@@ -274,9 +278,11 @@ impl Statements {
         let mut changes = Vec::new();
         for (id, item) in self.book.live(Kind::Constraint) {
             let shared = what.iter().filter(|one| within(one, &item.stems)).count();
-            let forbids = Words::read(&item.entry.value, 120);
-            let forbids = (0..forbids.len()).any(|place| PATTERNS.is(List::Negation, forbids.at(place)));
-            if shared > 0 && forbids {
+            if shared == 0 {
+                continue;
+            }
+            let rule = Words::read(&item.entry.value, 120);
+            if (0..rule.len()).any(|place| PATTERNS.is(List::Negation, rule.at(place))) {
                 changes.push((id, shared == what.len()));
             }
         }
@@ -348,7 +354,12 @@ impl Statements {
 
 /// The key of a statement by its stems.
 pub(super) fn key(stems: &[Box<str>]) -> String {
-    stems.iter().take(LONGEST_KEY).map(|stem| &**stem).collect::<Vec<_>>().join(" ")
+    stems
+        .iter()
+        .take(LONGEST_KEY)
+        .map(|stem| &**stem)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// What something is for: the stems behind "for".

@@ -150,6 +150,7 @@ fn is_word(element: &Element, words: &Words<'_>, at: usize) -> bool {
     };
     let word = words.at(at);
     !place.quoted
+        && !place.marked
         && match element {
             Element::Word(fixed) => **fixed == *word,
             Element::Prefix(start) => word.starts_with(&**start),

@@ -10,6 +10,7 @@ use crate::ledger::statements::patterns::PATTERNS;
 use crate::ledger::statements::patterns::Says;
 use crate::ledger::statements::sentences::split;
 use crate::ledger::statements::value::shown;
+use crate::ledger::statements::words::Break;
 use crate::ledger::statements::words::Words;
 
 /// Words of a sentence that are looked at: more is no sentence but a page without stops.
@@ -76,7 +77,11 @@ pub(super) fn read(text: &str, reading: Reading) -> Vec<Sentence<'_>> {
     let blocks = blocks(text);
     let last_opening = blocks.iter().rposition(|block| block.opens).unwrap_or_default();
     let document = reading == Reading::Person && is_document(text);
-    let first_end = blocks.iter().skip(1).position(|block| block.opens).map_or(blocks.len(), |at| at + 1);
+    let first_end = blocks
+        .iter()
+        .skip(1)
+        .position(|block| block.opens)
+        .map_or(blocks.len(), |at| at + 1);
     let mut sentences: Vec<Sentence<'_>> = Vec::new();
     let mut foreign = Foreign::No;
     let mut under = None;
@@ -134,8 +139,13 @@ fn is_document(text: &str) -> bool {
 }
 
 fn is_formatted(line: &str) -> bool {
-    let bare = line.trim_start_matches(|letter: char| letter.is_ascii_digit() || matches!(letter, '-' | '.' | ')' | ' ' | '•'));
-    line.starts_with('#') || bare.starts_with("**") || line.starts_with("---") || line.starts_with('|') || line.starts_with("• ")
+    let bare = line
+        .trim_start_matches(|letter: char| letter.is_ascii_digit() || matches!(letter, '-' | '.' | ')' | ' ' | '•'));
+    line.starts_with('#')
+        || bare.starts_with("**")
+        || line.starts_with("---")
+        || line.starts_with('|')
+        || line.starts_with("• ")
 }
 
 /// Whether what follows is told for somebody else.
@@ -157,6 +167,22 @@ impl Foreign {
     }
 }
 
+/// "Never deploy if the log shows errors" speaks of what others say and is a rule all the same: the rule comes first and nothing is
+/// quoted.
+fn rules_about_a_report(words: &Words<'_>, hits: &[Hit]) -> bool {
+    let Some(report) = hits
+        .iter()
+        .filter(|hit| hit.says == Says::Report)
+        .map(|hit| hit.words.start)
+        .min()
+    else {
+        return false;
+    };
+    let own = |hit: &Hit| matches!(hit.says, Says::Rule | Says::Todo) && hit.words.start < report;
+    let quotes = |index: usize| words.list[index].quoted || words.after(index) == Break::Colon;
+    hits.iter().any(own) && !(report..words.len()).any(quotes)
+}
+
 fn sentence(text: &str, by_user: bool) -> Sentence<'_> {
     let words = Words::read(text, MOST_WORDS);
     let mut hits = PATTERNS.find(&words, by_user);
@@ -174,6 +200,9 @@ fn sentence(text: &str, by_user: bool) -> Sentence<'_> {
             let covers = |range: &Range<usize>| range.start <= hit.words.start && hit.words.end <= range.end;
             hit.says != what || !vetoes.iter().any(covers)
         });
+    }
+    if by_user && rules_about_a_report(&words, &hits) {
+        hits.retain(|hit| hit.says != Says::Report);
     }
     let bare = text.trim_end_matches(['"', '\'', ')', ']', '”', '»', '*', '`', '!', '_']);
     Sentence {

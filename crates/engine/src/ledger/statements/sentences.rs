@@ -6,6 +6,9 @@ use std::ops::Range;
 /// A quote that is longer than this is taken for a stray mark: some sentences' worth.
 const LONGEST_QUOTE: usize = 600;
 
+/// So many marks may stand between a stop and the space behind it: `?!").` is four.
+const LONGEST_CLOSING: usize = 8;
+
 /// Words with a full stop of their own, in lower case, without the last stop.
 const ABBREVIATIONS: [&str; 47] = [
     "e.g", "i.e", "etc", "vs", "cf", "mr", "mrs", "dr", "prof", "st", "approx", "no", "fig", "inc", "ltd", "jr", "sr",
@@ -31,9 +34,9 @@ pub(super) fn split(text: &str) -> Vec<Range<usize>> {
         let ends = match letter {
             '。' | '！' | '？' | '\n' => true,
             '.' | '!' | '?' | '…' | ';' => {
-                let rest = &text[end..];
-                let tail = rest.trim_start_matches(['"', '\'', ')', ']', '”', '»', '*', '.', '!', '?', '`', '…']);
-                let apart = tail.is_empty() || tail.starts_with(char::is_whitespace);
+                let closing = |mark: &char| "\"')]”»*.!?`…".contains(*mark);
+                let next = text[end..].chars().take(LONGEST_CLOSING).find(|mark| !closing(mark));
+                let apart = next.is_none_or(char::is_whitespace);
                 apart && (letter != '.' || !is_abbreviation(&text[start..at]))
             }
             _ => false,
