@@ -1,5 +1,8 @@
 //! What a call is going to do, from its arguments alone; what came of it is known when its result is there.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
 use serde::Deserialize;
 use serde::Serialize;
 
@@ -30,6 +33,12 @@ const ASKED: usize = 160;
 
 /// Longest body of a new file of settings whose values are taken.
 const SMALL_FILE: usize = 4 * 1024;
+
+/// A command inside of a program, and the folder behind it.
+static NESTED: LazyLock<Regex> = LazyLock::new(|| {
+    let pattern = r#"\bcmd"?:\s*("(?:[^"\\]|\\.)*")(?:\s*,\s*"?workdir"?:\s*("(?:[^"\\]|\\.)*"))?"#;
+    Regex::new(pattern).expect("the pattern is well formed, which a test shows")
+});
 
 /// What sort of thing a call does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -278,6 +287,9 @@ impl Pending {
         let folder = own.as_deref().or(folder);
         self.folder = own.as_deref().map(Into::into);
         let (script, is_code) = script_of(call, object);
+        if script.contains("tools.") && matches!(call.input, Input::Text(_)) {
+            return self.nested(&script);
+        }
         if is_code {
             program::code_touches(&script, folder, &mut self.touches);
             let first = script.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
@@ -287,6 +299,7 @@ impl Pending {
                 is_look: false,
                 is_piped: false,
                 is_check: true,
+                is_tool: true,
             });
             return;
         }
@@ -296,6 +309,28 @@ impl Pending {
         self.changes = deeds.changes;
         if self.folder.is_none() {
             self.folder = deeds.folder.filter(|folder| folder.starts_with('/')).map(Into::into);
+        }
+    }
+
+    /// A program that calls tools: `await tools.exec_command({cmd: "ls", workdir: "/repo"})`.
+    fn nested(&mut self, code: &str) {
+        let decoded = |found: Option<regex::Match<'_>>| json::text(json::value(found?.as_str()).ok()?);
+        // Programs of more calls than this are loops, whose calls differ anyway.
+        for found in NESTED.captures_iter(code).take(16) {
+            let folder = decoded(found.get(2)).map(|folder| path::normalise(&folder));
+            let deeds = script::read(&decoded(found.get(1)).unwrap_or_default(), folder.as_deref());
+            for touch in deeds.touches.0 {
+                self.touches.0.push(touch);
+            }
+            for run in deeds.runs {
+                program::add(&mut self.runs, run);
+            }
+            self.changes.extend(deeds.changes);
+            self.folder = folder.map(Into::into).or(self.folder.take());
+        }
+        self.touches.0.truncate(super::touch::MOST);
+        if code.contains("*** Begin Patch") {
+            patch::touches(code, None, &mut self.touches);
         }
     }
 
@@ -334,6 +369,7 @@ impl Pending {
             is_look,
             is_piped: false,
             is_check: false,
+            is_tool: true,
         });
     }
 
@@ -368,6 +404,10 @@ impl Pending {
 fn script_of(call: &ToolCall, object: &Object<'_>) -> (String, bool) {
     if let Input::Text(text) = &call.input {
         return (text.to_string(), false);
+    }
+    if let Some(scripts) = object.array("commands") {
+        let scripts: Vec<Box<str>> = scripts.into_iter().filter_map(json::text).collect();
+        return (scripts.join("\n"), false);
     }
     for name in ["command", "cmd", "script", "code", "input"] {
         let Some(raw) = object.get(name) else { continue };

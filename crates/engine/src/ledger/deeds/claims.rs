@@ -59,6 +59,7 @@ impl Claims {
             let words = change
                 .old
                 .as_deref()
+                .filter(|old| !old.is_empty())
                 .map(|old| format!("was {old}"))
                 .unwrap_or_default();
             claim(facts, key, &change.new, &words, Author::Assistant, message);

@@ -261,10 +261,14 @@ pub(super) fn mask(line: &str) -> String {
     let flush = |run: &mut String, masked: &mut String| {
         let has_digit = run.bytes().any(|byte| byte.is_ascii_digit());
         let is_hex = run.bytes().all(|byte| byte.is_ascii_hexdigit());
-        // Codes such as E0308 and TS2304 are names; ids of eight digits and more are not.
-        let is_code = run.starts_with(|character: char| character.is_ascii_alphabetic()) && run.len() <= 12 && !is_hex;
+        // Codes such as E0308 and names such as storeV2 are no numbers; ids that could be hexadecimal are.
+        let is_code = run.starts_with(|character: char| character.is_ascii_alphabetic()) && run.len() <= 40 && !is_hex;
         if has_digit && !(is_code || (is_hex && run.starts_with('E') && run.len() == 5)) {
-            if !masked.ends_with('#') {
+            // Times, dates and versions are one number.
+            let is_joined = masked.ends_with([':', '.', '-', '/']) && masked[..masked.len() - 1].ends_with('#');
+            if is_joined {
+                masked.pop();
+            } else if !masked.ends_with('#') {
                 masked.push('#');
             }
         } else {
@@ -285,7 +289,7 @@ pub(super) fn mask(line: &str) -> String {
         }
     }
     flush(&mut run, &mut masked);
-    cut(masked.replace("#:#", "#").replace("#.#", "#").trim(), LINE)
+    cut(masked.trim(), LINE)
 }
 
 fn python_frame(plain: &str) -> Option<&str> {

@@ -153,7 +153,12 @@ impl Deeds {
         if let (Sort::Acts | Sort::Other, Some(outcome)) =
             (pending.sort, outcome.filter(|outcome| !outcome.says_failure()))
         {
-            let readings = readings::record(&pending.tool, pending.subject.as_ref(), &outcome.body);
+            let readings = readings::record(
+                &pending.tool,
+                pending.subject.as_ref(),
+                pending.sort == Sort::Other,
+                &outcome.body,
+            );
             self.claims.read(index, &readings, facts);
         }
     }

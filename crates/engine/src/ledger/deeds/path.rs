@@ -11,6 +11,7 @@ pub(super) fn is_path(word: &str) -> bool {
         && !word.starts_with('-')
         && !word.contains("://")
         && !is_device(word)
+        && !is_address(word)
         && !word
             .chars()
             .all(|character| character.is_ascii_digit() || character.is_ascii_punctuation())
@@ -21,6 +22,12 @@ pub(super) fn is_path(word: &str) -> bool {
                     '|' | '<' | '>' | '"' | '`' | '*' | '?' | '$' | ';' | '\u{fffd}'
                 )
         })
+}
+
+/// Lines that an editor is told to show: `1,20p`.
+fn is_address(word: &str) -> bool {
+    let numbers = word.strip_suffix(['p', 'd', 'q']).unwrap_or_default();
+    numbers.contains(',') && numbers.bytes().all(|byte| byte.is_ascii_digit() || byte == b',')
 }
 
 /// Devices and kernel files: nothing is kept in them.

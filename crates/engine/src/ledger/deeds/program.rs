@@ -37,6 +37,8 @@ pub(super) struct Run {
     pub is_piped: bool,
     /// Whether its output says by itself how it ended: builds, tests, linters, programs.
     pub is_check: bool,
+    /// Whether it is a tool of its own and no command of a shell.
+    pub is_tool: bool,
 }
 
 /// Commands that do nothing that is worth a line.
@@ -89,9 +91,9 @@ const LOOKS: [&str; 33] = [
 ];
 
 /// What stands behind a pipe and only narrows.
-const FILTERS: [&str; 28] = [
-    "head", "tail", "grep", "egrep", "rg", "sort", "uniq", "wc", "cut", "tee", "awk", "sed", "tr", "less", "more",
-    "cat", "jq", "column", "nl", "fold", "rev", "tac", "strings", "xxd", "comm", "paste", "fmt", "ts",
+const FILTERS: [&str; 29] = [
+    "xargs", "head", "tail", "grep", "egrep", "rg", "sort", "uniq", "wc", "cut", "tee", "awk", "sed", "tr", "less",
+    "more", "cat", "jq", "column", "nl", "fold", "rev", "tac", "strings", "xxd", "comm", "paste", "fmt", "ts",
 ];
 
 /// Programs whose first plain word says what they do.
@@ -209,6 +211,7 @@ pub(super) fn run(simple: &Simple, is_fed: bool, after: &[&Simple]) -> Option<Ru
         is_look,
         is_piped: simple.joint == Joint::Pipe && !after.is_empty(),
         is_check: !is_look && is_check(name, &family),
+        is_tool: false,
         family: cut(&family, LONGEST_WORD).into(),
     })
 }
@@ -263,7 +266,11 @@ fn family(name: &str, rest: &[Word]) -> String {
 }
 
 fn is_look(name: &str, family: &str, rest: &[Word]) -> bool {
-    if LOOKS.contains(&name) || rest.iter().any(|word| matches!(&*word.text, "--version" | "--help")) {
+    if LOOKS.contains(&name)
+        || rest
+            .iter()
+            .any(|word| matches!(&*word.text, "--version" | "--help" | "version"))
+    {
         return true;
     }
     let verb = family.split(' ').nth(1).unwrap_or_default();

@@ -21,7 +21,7 @@ const VALUE: usize = 160;
 pub(super) type Reading = (String, String);
 
 /// The fields of a record that a tool returned. Its key begins with the name by which the record is known, or with the tool.
-pub(super) fn record(tool: &str, asked: Option<&(Box<str>, Box<str>)>, body: &str) -> Vec<Reading> {
+pub(super) fn record(tool: &str, asked: Option<&(Box<str>, Box<str>)>, is_search: bool, body: &str) -> Vec<Reading> {
     if body.len() > LONGEST {
         return Vec::new();
     }
@@ -36,7 +36,7 @@ pub(super) fn record(tool: &str, asked: Option<&(Box<str>, Box<str>)>, body: &st
     let mut fields = Vec::new();
     for (name, value) in object.members() {
         let is_subject = own.as_ref().is_some_and(|(own, _)| *own == name);
-        if !is_subject && values::is_key(&name) {
+        if !is_subject && &*name != "success" && values::is_key(&name) {
             collect(&name, value, true, &mut fields);
         }
         if fields.len() >= MOST_FIELDS {
@@ -44,6 +44,10 @@ pub(super) fn record(tool: &str, asked: Option<&(Box<str>, Box<str>)>, body: &st
         }
     }
     fields.truncate(MOST_FIELDS);
+    // What nobody can name and has one field is an answer; what a search returns is a list of other things.
+    if own.or(asked.cloned()).is_none() && (fields.len() < 2 || is_search) {
+        return Vec::new();
+    }
     fields
         .into_iter()
         .map(|(name, value)| (format!("{subject} · {name}"), value))
@@ -152,7 +156,12 @@ pub(super) fn settings(file: &str, body: &str) -> Vec<Reading> {
 /// Files of settings that nobody sets by hand.
 fn is_bulk(file: &str) -> bool {
     let name = path::name(file);
-    name.contains("lock") || name.ends_with(".jsonl") || matches!(name, "tsconfig.tsbuildinfo")
+    ["node_modules/", "/vendor/", "site-packages/", "/.cargo/"]
+        .iter()
+        .any(|folder| file.contains(folder))
+        || name.contains("lock")
+        || name.ends_with(".jsonl")
+        || matches!(name, "tsconfig.tsbuildinfo")
 }
 
 /// `server:`, `"server": {`
@@ -183,7 +192,7 @@ mod tests {
     #[test]
     fn a_record_is_known_by_its_id() {
         let body = r#"{"reservation_id": "UM3OG5", "user_id": "omar", "cabin": "economy", "flights": [{"n": "HAT1", "price": 117}, {"n": "HAT2", "price": 1}], "name": {"first": "O", "last": "R"}, "none": null}"#;
-        let read = record("get_reservation_details", None, body);
+        let read = record("get_reservation_details", None, false, body);
         let said: Vec<String> = read.iter().map(|(key, value)| format!("{key} = {value}")).collect();
         assert_eq!(
             said,
@@ -197,16 +206,18 @@ mod tests {
         );
         let asked = ("user_id".into(), "mia".into());
         assert_eq!(
-            record("get_user", Some(&asked), r#"{"email": "a@b.c"}"#)[0].0,
+            record("get_user", Some(&asked), false, r#"{"email": "a@b.c"}"#)[0].0,
             "user_id=mia · email"
         );
         assert_eq!(
-            record("get_status", None, r#"{"status": "up"}"#)[0].0,
+            record("get_status", None, false, r#"{"status": "up", "load": 3}"#)[0].0,
             "get_status · status"
         );
-        assert!(record("x", None, "[1]").is_empty() && record("x", None, "no").is_empty());
+        assert!(record("wait", None, false, r#"{"timed_out": true}"#).is_empty());
+        assert!(record("web_search", None, true, r#"{"hits": 3, "query": "x"}"#).is_empty());
+        assert!(record("x", None, false, "[1]").is_empty() && record("x", None, false, "no").is_empty());
         let wide: Vec<String> = (0..40).map(|n| format!("\"k{n}\":{n}")).collect();
-        assert_eq!(record("x", None, &format!("{{{}}}", wide.join(","))).len(), 12);
+        assert_eq!(record("x", None, false, &format!("{{{}}}", wide.join(","))).len(), 12);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use super::failures::Failure;
 use super::failures::Report;
 use super::path;
 use super::program::Run;
+use super::shelf::Room;
 use super::shelf::Shelf;
 use super::shelf::Shelved;
 use crate::decide::cut;
@@ -16,10 +17,10 @@ use crate::ledger::entry::Status;
 use crate::transcript::Author;
 
 /// Most commands: the longest recorded sessions run a few hundred different ones; those that only look make room first.
-const MOST_COMMANDS: usize = 300;
+const MOST_COMMANDS: Room = Room { all: 240, light: 40 };
 
 /// Most errors; those that went away make room first.
-const MOST_ERRORS: usize = 150;
+const MOST_ERRORS: Room = Room { all: 150, light: 60 };
 
 /// Longest note.
 const NOTE: usize = 240;
@@ -137,7 +138,7 @@ impl Runs {
         let is_shown = |fault: &Fault| report.failures.iter().any(|failure| *failure.key == *fault.entry.key);
         match end {
             End::Well => self.close(message, |fault| {
-                let is_covered = fault.family == run.family && covers(&run.key, &fault.command);
+                let is_covered = fault.family == run.family && (run.is_tool || covers(&run.key, &fault.command));
                 is_covered.then(|| format!("`{}` succeeded", cut(&run.key, 80)))
             }),
             End::Badly(_) => self.close(message, |fault| {

@@ -85,7 +85,9 @@ impl Walk {
 
     fn simple(&mut self, simple: &Simple) {
         let words = arguments::command(&simple.words);
-        for (flow, target) in &simple.redirects {
+        // In `[[ a > b ]]` the sign compares.
+        let is_test = words.first().is_some_and(|word| word.text == "[[");
+        for (flow, target) in simple.redirects.iter().filter(|_| !is_test) {
             let act = match flow {
                 Flow::In => Act::Read,
                 Flow::Out => Act::Write,
@@ -193,7 +195,11 @@ impl Walk {
     }
 
     fn change_folder(&mut self, rest: &[Word]) {
-        let target = Options::of(rest, &[]).words.first().copied();
+        let target = Options::of(rest, &[])
+            .words
+            .first()
+            .copied()
+            .filter(|word| word.text != "-");
         self.folder = match target {
             Some(word) if word.is_plain && path::is_absolute(&word.text) => Some(path::normalise(&word.text)),
             Some(word) if word.is_plain && self.folder.is_some() => {

@@ -21,6 +21,15 @@ pub(super) trait Shelved {
     fn is_light(&self) -> bool;
 }
 
+/// How much a shelf holds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    /// At most, in all.
+    pub all: usize,
+    /// At most of light ones.
+    pub light: usize,
+}
+
 /// The list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Shelf<T> {
@@ -73,14 +82,15 @@ impl<T: Shelved> Shelf<T> {
         }
     }
 
-    /// Puts an item at the newest end, in place of the one with the same key; the shelf holds at most this many.
-    pub(super) fn put(&mut self, key: &str, item: T, most: usize) {
+    /// Puts an item at the newest end, in place of the one with the same key. The shelf holds at most so many, and so many
+    /// light ones.
+    pub(super) fn put(&mut self, key: &str, item: T, room: Room) {
         self.take(key);
         self.clock += 1;
         mark(&mut self.light, self.clock, item.is_light());
         self.items.insert(self.clock, item);
         self.moments.insert(key.into(), self.clock);
-        while self.items.len() > most {
+        while self.items.len() > room.all || self.light.len() > room.light {
             let oldest = self.light.first().or_else(|| self.items.keys().next()).copied();
             let Some(oldest) = oldest else { break };
             // The newest one is what just happened: it stays even where it is the only light one.
@@ -146,7 +156,7 @@ mod tests {
 
     fn put(shelf: &mut Shelf<Thing>, key: &str, light: bool) {
         let entry = Entry::new(Kind::File, key, "", Status::Current, Author::Tool, 0);
-        shelf.put(key, Thing(entry, light), 3);
+        shelf.put(key, Thing(entry, light), Room { all: 3, light: 2 });
     }
 
     fn keys(shelf: &Shelf<Thing>) -> Vec<&str> {

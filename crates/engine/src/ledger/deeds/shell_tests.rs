@@ -45,7 +45,7 @@ fn words_quotes_and_operators() {
         ("x 2>&1 >out 2>/dev/null", "x >out >/dev/null;"),
         ("x &> all", "x >all;"),
         ("x >>log <in", "x >>log <in;"),
-        ("cat > f <<'EOF'\na $x 'b\nEOF\nls", "cat >f doc(a $x 'b\\n); ls;"),
+        ("cat > f <<'EOF'\na $x 'b\nEOF\nls", "cat >f doc(a $x \\'b\\n); ls;"),
         ("cat <<-END | wc\n\ta\n\tEND\nls", "cat doc(\\ta\\n)| wc; ls;"),
         ("cat <<A <<B\n1\nA\n2\nB\n", "cat doc(2\\n);"),
         ("echo $HOME ${x}y `date`", "echo,~$HOME,~${x}y,~`date`;"),

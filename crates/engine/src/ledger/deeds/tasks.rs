@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde::Serialize;
 
+use super::shelf::Room;
 use super::shelf::Shelf;
 use super::shelf::Shelved;
 use crate::decide::cut;
@@ -14,7 +15,7 @@ use crate::ledger::entry::Status;
 use crate::transcript::Author;
 
 /// Most tasks; settled ones make room first.
-const MOST: usize = 150;
+const MOST: Room = Room { all: 150, light: 80 };
 
 /// Longest words of a task.
 const LONGEST: usize = 240;
@@ -79,7 +80,7 @@ pub(super) fn read(object: &Object<'_>) -> Option<Plan> {
     ] {
         let Some(raw) = object.get(name) else { continue };
         let items: Vec<Item> = match json::kind(raw) {
-            json::Kind::Array => json::array(raw)?.into_iter().filter_map(item).take(MOST).collect(),
+            json::Kind::Array => json::array(raw)?.into_iter().filter_map(item).take(MOST.all).collect(),
             json::Kind::String => checklist(&json::text(raw)?),
             _ => continue,
         };
@@ -172,7 +173,7 @@ pub(super) fn checklist(text: &str) -> Vec<Item> {
             progress: Some(progress),
         })
     });
-    boxed.take(MOST).collect()
+    boxed.take(MOST.all).collect()
 }
 
 /// The items of a printed list: `#1 [completed] words`.
@@ -187,7 +188,7 @@ pub(super) fn printed(text: &str) -> Vec<Item> {
             progress: Some(Progress::of(state)),
         })
     });
-    lines.take(MOST).collect()
+    lines.take(MOST.all).collect()
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

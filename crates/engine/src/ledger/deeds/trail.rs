@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use super::path;
+use super::shelf::Room;
 use super::shelf::Shelf;
 use super::shelf::Shelved;
 use super::touch::Act;
@@ -17,7 +18,7 @@ use crate::ledger::entry::Status;
 use crate::transcript::Author;
 
 /// Most files: the longest recorded sessions touch under two hundred; those only read make room first.
-const MOST: usize = 400;
+const MOST: Room = Room { all: 400, light: 200 };
 
 /// Most folders that relative paths are tried against.
 const MOST_ROOTS: usize = 6;

@@ -54,6 +54,9 @@ impl Change {
 
     /// The values that differ between an old and a new stretch of a file.
     pub(super) fn between(place: &str, old: &str, new: &str, changes: &mut Vec<Change>) {
+        if is_told_elsewhere(place) {
+            return;
+        }
         let is_config = path::is_config(place);
         let before = settings(old, is_config);
         let after = settings(new, is_config);
@@ -77,6 +80,18 @@ impl Change {
             changes.extend(change);
         }
     }
+}
+
+/// Tests expect values and documents mention them; neither sets them.
+fn is_told_elsewhere(place: &str) -> bool {
+    let name = path::name(place).to_ascii_lowercase();
+    let is_test = ["test", "spec", "fixture", "mock"]
+        .iter()
+        .any(|word| name.contains(word));
+    is_test
+        || [".md", ".txt", ".rst", ".html", ".css", ".snap", ".lock", ".csv"]
+            .iter()
+            .any(|ending| name.ends_with(ending))
 }
 
 /// The settings in a stretch of a file, in order. Only its first lines: each is compared with the others.
