@@ -118,56 +118,6 @@ pub(super) fn inside(target: &str, source: &str, sources: usize) -> String {
     }
 }
 
-/// What the `s/old/new/` commands of a sed or perl script replace, where both are letters and no pattern.
-pub(super) fn substitutions(script: &str) -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    // Scripts of more commands than this are generated, and tell nobody what was set.
-    for command in script.split(['\n', ';']).take(16) {
-        let command = command
-            .trim_start_matches(|character: char| character.is_ascii_digit() || matches!(character, ',' | '$' | ' '));
-        let Some(rest) = command.strip_prefix('s') else {
-            continue;
-        };
-        let Some(mark) = rest
-            .chars()
-            .next()
-            .filter(|mark| mark.is_ascii_punctuation() && *mark != '\\')
-        else {
-            continue;
-        };
-        let mut pieces = split_unescaped(&rest[mark.len_utf8()..], mark).into_iter();
-        let (Some(old), Some(new)) = (pieces.next(), pieces.next()) else {
-            continue;
-        };
-        let is_letters = |text: &str| !text.contains(['*', '+', '[', '(', '&', '$']);
-        if is_letters(&old) && is_letters(&new) {
-            let old = old.trim_start_matches('^').to_owned();
-            found.push((old, new));
-        }
-    }
-    found
-}
-
-/// Splits at a mark that no backslash stands before, and takes the backslashes out.
-fn split_unescaped(text: &str, mark: char) -> Vec<String> {
-    let mut pieces = vec![String::new()];
-    let mut is_escaped = false;
-    for character in text.chars() {
-        let piece = pieces.last_mut().expect("there is always a piece being written");
-        if is_escaped {
-            piece.push(character);
-            is_escaped = false;
-        } else if character == '\\' {
-            is_escaped = true;
-        } else if character == mark {
-            pieces.push(String::new());
-        } else {
-            piece.push(character);
-        }
-    }
-    pieces
-}
-
 /// Whether a word is `12:40`.
 pub(super) fn is_line_range(text: &str) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

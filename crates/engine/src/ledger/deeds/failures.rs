@@ -237,7 +237,15 @@ impl<'a> Reading<'a> {
 }
 
 /// Lines that repeat or explain an error which stands elsewhere.
-const ECHOES: [&str; 14] = [
+const ECHOES: [&str; 22] = [
+    "npm ERR! workspace",
+    "npm error workspace",
+    "npm ERR! location",
+    "npm error location",
+    "npm ERR! command",
+    "npm error command",
+    "npm ERR! Lifecycle",
+    "npm error Lifecycle",
     "error: could not compile",
     "error: aborting due to",
     "error: test failed, to rerun",
@@ -356,7 +364,7 @@ fn failed_test<'a>(line: &'a str, plain: &'a str) -> Option<&'a str> {
     if let Some(rest) = plain.strip_prefix('●') {
         return rest.contains('›').then(|| rest.trim());
     }
-    let crossed = ['✗', '✕', '✘', '×'].iter().find_map(|mark| plain.strip_prefix(*mark))?;
+    let crossed = ['✗', '✕', '✘'].iter().find_map(|mark| plain.strip_prefix(*mark))?;
     Some(without_time(crossed.trim())).filter(|name| name.len() > 2)
 }
 
@@ -387,9 +395,9 @@ static COUNTED: LazyLock<Regex> = LazyLock::new(|| {
 
 /// A place, then what is wrong there.
 static PLACED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(concat!(
+    pattern(
         r"^((?:[A-Za-z]:)?[\w./@+~-]+\.[A-Za-z]\w{0,5})(?::\d+:\d+:|\(\d+,\d+\):|:\d+:\d+ -|:\d+:(?: (?:fatal |internal )?error:))\s*(\S.*)$",
-    ))
+    )
 });
 
 /// A Rust panic, in its old and new spelling.
@@ -410,7 +418,7 @@ static ANNOUNCED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"^(?:error|Error|ERROR|fatal|Fatal|FATAL|fatal error|Fatal error|panic|runtime error)(?:\[\w+\])?: \S|^error TS\d+: |^npm (?:ERR!|error) \S|^\[ERROR\] \S",
         r"|^(?:ba|z|da|k)?sh: .*(?:not found|No such file|denied)|: command not found$|: No such file or directory$|: Permission denied$|: Is a directory$|^command not found: ",
-        r"|: undefined reference to |^Segmentation fault|^! \[rejected\]|^CONFLICT \(|^curl: \(\d+\)|^\S+: error: \S|^(?:g?make)(?:\[\d+\])?: \*\*\* \S",
+        r"|: undefined reference to |^Segmentation fault|^! \[rejected\]|^CONFLICT \(|^× \S|^curl: \(\d+\)|^\S+: error: \S|^(?:g?make)(?:\[\d+\])?: \*\*\* \S",
     ))
 });
 

@@ -17,6 +17,7 @@ mod runs;
 mod script;
 mod shelf;
 mod shell;
+mod stream;
 mod tasks;
 mod touch;
 mod trail;
@@ -137,7 +138,7 @@ impl Deeds {
         match pending.sort {
             Sort::Reads | Sort::Changes => self.settle_files(index, &pending, outcome, facts),
             Sort::Runs => self.settle_runs(index, &pending, outcome, facts),
-            Sort::Acts => self.settle_act(index, &pending, outcome, facts),
+            Sort::Acts => self.settle_act(index, &pending, outcome),
             Sort::Plans | Sort::Other => {}
         }
         if let Some(plan) = &pending.plan {
@@ -284,10 +285,9 @@ impl Deeds {
         }
     }
 
-    fn settle_act(&mut self, index: u32, pending: &Pending, outcome: Option<&Outcome<'_>>, facts: &mut Facts) {
+    fn settle_act(&mut self, index: u32, pending: &Pending, outcome: Option<&Outcome<'_>>) {
         let reason = outcome.filter(|outcome| outcome.says_failure()).map(Outcome::reason);
         self.touch_all(index, pending, |_| reason.clone());
-        let _ = facts;
         let Some(run) = pending.runs.first() else { return };
         let end = match (&reason, outcome) {
             (Some(reason), _) => End::Badly(reason.clone()),
@@ -371,7 +371,14 @@ fn judge(run: &Run, outcome: &Outcome<'_>, is_blamed: bool) -> (End, Report) {
         if nothing_found {
             return (End::Badly("nothing found".to_owned()), Report::default());
         }
-        let why = report.telling().unwrap_or_else(|| last_line(&outcome.body));
+        let why = match run.is_look {
+            // What a search found is not why it ended as it did.
+            true => complaints(&outcome.body)
+                .first()
+                .map(|line| cut(line, 200))
+                .unwrap_or_default(),
+            false => report.telling().unwrap_or_else(|| last_line(&outcome.body)),
+        };
         return (End::Badly(why), report);
     }
     match (is_read, report.telling()) {
@@ -389,10 +396,21 @@ fn judge(run: &Run, outcome: &Outcome<'_>, is_blamed: bool) -> (End, Report) {
 }
 
 fn last_line(body: &str) -> String {
-    let mut lines = body.lines().rev().map(str::trim).filter(|line| !line.is_empty());
-    cut(lines.next().unwrap_or_default(), 200)
+    let lines: Vec<&str> = body
+        .lines()
+        .rev()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .take(20)
+        .collect();
+    // `FAIL` alone says nothing.
+    let telling = lines.iter().find(|line| line.contains(' ')).or(lines.first());
+    cut(telling.copied().unwrap_or_default(), 200)
 }
 
+#[cfg(test)]
+#[path = "agents_tests.rs"]
+mod agents_tests;
 #[cfg(test)]
 #[path = "deeds_tests.rs"]
 mod tests;

@@ -75,15 +75,19 @@ impl Outcome<'_> {
 
     /// Why it failed: the first line that says something.
     pub(super) fn reason(&self) -> String {
-        let first = self
+        let mut lines = self
             .body
             .lines()
             .map(str::trim)
-            .find(|line| !line.is_empty() && !line.starts_with("OBSERVATION"));
+            .filter(|line| !line.is_empty() && !line.starts_with("OBSERVATION"));
+        let first = lines.next().unwrap_or_default();
         let first = first
-            .unwrap_or_default()
             .trim_start_matches("<tool_use_error>")
             .trim_end_matches("</tool_use_error>");
+        // `Error:` alone says nothing.
+        if first.len() < 16 && first.ends_with(':') {
+            return cut(&format!("{first} {}", lines.next().unwrap_or_default()), REASON);
+        }
         cut(first, REASON)
     }
 

@@ -286,6 +286,30 @@ fn is_look(name: &str, family: &str, rest: &[Word]) -> bool {
     }
 }
 
+/// Whether a command judges code as a whole: a build, a linter, a test suite, and not just any program.
+pub(super) fn is_verdict(family: &str) -> bool {
+    family
+        .split([' ', ':', '-', '_', '/'])
+        .any(|word| VERDICTS.contains(&word))
+}
+
+/// Verbs of commands that judge code.
+const VERDICTS: [&str; 13] = [
+    "test",
+    "check",
+    "build",
+    "lint",
+    "vet",
+    "clippy",
+    "compile",
+    "ci",
+    "typecheck",
+    "verify",
+    "tsc",
+    "tsgo",
+    "make",
+];
+
 fn is_check(name: &str, family: &str) -> bool {
     const NAMES: [&str; 24] = [
         "pytest",
@@ -313,25 +337,12 @@ fn is_check(name: &str, family: &str) -> bool {
         "javac",
         "golangci-lint",
     ];
-    const WORDS: [&str; 10] = [
-        "test",
-        "check",
-        "build",
-        "lint",
-        "vet",
-        "clippy",
-        "compile",
-        "ci",
-        "typecheck",
-        "verify",
-    ];
     let is_program = name.starts_with("python") || matches!(name, "node" | "ruby" | "php" | "deno" | "bun" | "java");
     NAMES.contains(&name)
         || is_program
         || name.starts_with("./")
-        || family
-            .split([' ', ':', '-', '_', '/'])
-            .any(|word| WORDS.contains(&word) || NAMES.contains(&word))
+        || is_verdict(family)
+        || family.split(' ').any(|word| NAMES.contains(&word))
         || matches!(family, "go run" | "cargo run")
 }
 

@@ -87,6 +87,14 @@ fn collect(name: &str, value: Raw<'_>, may_nest: bool, fields: &mut Vec<Reading>
         Kind::Null => None,
         Kind::String | Kind::Number | Kind::Bool => scalar(value),
     };
+    // Some tools say everything twice, once in a part of its own.
+    let leaf = name.rsplit('.').next().unwrap_or(name);
+    if said
+        .as_ref()
+        .is_some_and(|said| fields.iter().any(|(name, value)| name == leaf && value == said))
+    {
+        return;
+    }
     // Texts of several lines are documents.
     if let Some(said) = said.filter(|said| !said.is_empty() && !said.contains('\n')) {
         fields.push((name.to_owned(), cut(&said, VALUE)));
@@ -130,7 +138,7 @@ pub(super) fn settings(file: &str, body: &str) -> Vec<Reading> {
         let indent = line.len() - line.trim_start().len();
         above.retain(|(depth, _)| *depth < indent);
         if let Some(name) = plain.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-            section = name.trim_matches(['[', ']', '"']).to_owned();
+            section = name.trim_matches(['[', ']']).replace('"', "");
         } else if let Some(name) = opening(plain) {
             above.push((indent, name.to_owned()));
         } else if let Some((key, value)) = values::setting(plain, true) {

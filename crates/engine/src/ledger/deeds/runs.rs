@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::failures::Failure;
 use super::failures::Report;
 use super::path;
+use super::program;
 use super::program::Run;
 use super::shelf::Room;
 use super::shelf::Shelf;
@@ -139,7 +140,15 @@ impl Runs {
         match end {
             End::Well => self.close(message, |fault| {
                 let is_covered = fault.family == run.family && (run.is_tool || covers(&run.key, &fault.command));
-                is_covered.then(|| format!("`{}` succeeded", cut(&run.key, 80)))
+                // Another way to judge the code, after the file was mended, says the same.
+                let is_mended =
+                    fault.is_edited && fault.file.is_some() && !fault.is_test && program::is_verdict(&run.family);
+                let told = cut(&run.key, 80);
+                match (is_covered, is_mended) {
+                    (true, _) => Some(format!("`{told}` succeeded")),
+                    (false, true) => Some(format!("its file was changed and `{told}` succeeded")),
+                    (false, false) => None,
+                }
             }),
             End::Badly(_) => self.close(message, |fault| {
                 // A build that fails says nothing of the tests that did not run.

@@ -10,6 +10,8 @@ use super::shell::Flow;
 use super::shell::Joint;
 use super::shell::Simple;
 use super::shell::Word;
+use super::stream;
+use super::stream::Stream;
 use super::touch::Act;
 use super::touch::Touches;
 use super::values::Change;
@@ -38,7 +40,12 @@ pub(super) fn read(script: &str, folder: Option<&str>) -> Deeds {
         outer: Vec::new(),
         nested: 0,
     };
-    walk.script(script);
+    // What follows SWE-agent's `edit 3:5` is the new text of these lines.
+    let first = script.trim_start().lines().next().unwrap_or_default();
+    let is_edit = first
+        .strip_prefix("edit ")
+        .is_some_and(|range| arguments::is_line_range(range.trim()));
+    walk.script(if is_edit { first } else { script });
     walk.deeds.folder = walk.folder;
     walk.deeds
 }
@@ -133,8 +140,8 @@ impl Walk {
                 let act = if options.has("-i") { Act::Modify } else { Act::Read };
                 self.touch_all(act, options.words.get(1..).unwrap_or_default());
             }
-            "sed" | "gsed" => self.sed(rest),
-            "perl" | "ruby" => self.one_liner(rest),
+            "sed" | "gsed" => self.stream(&Stream::sed(rest)),
+            "perl" | "ruby" => self.stream(&Stream::one_liner(rest)),
             "awk" | "gawk" => {
                 let options = Options::of(rest, &["-F", "-v", "-i"]);
                 let act = if options.value("-i") == Some("inplace") {
@@ -233,77 +240,16 @@ impl Walk {
         }
     }
 
-    fn sed(&mut self, rest: &[Word]) {
-        let mut in_place = false;
-        let mut scripts: Vec<&str> = Vec::new();
-        let mut words: Vec<&Word> = Vec::new();
-        let mut index = 0;
-        while let Some(word) = rest.get(index) {
-            index += 1;
-            let text = word.text.as_str();
-            if text.starts_with("--in-place") {
-                in_place = true;
-            } else if text == "-e" || text == "--expression" || text == "-f" {
-                scripts.extend(rest.get(index).map(|word| word.text.as_str()));
-                index += 1;
-            } else if text.starts_with('-') && !text.starts_with("--") && text.len() > 1 && !word.is_quoted {
-                // `-i.bak` has its suffix inside, and so has `-i` on a Mac in the next, empty word.
-                in_place |=
-                    text.starts_with("-i") || text.ends_with('i') || text.starts_with("-ni") || text.starts_with("-Ei");
-                if in_place && rest.get(index).is_some_and(|word| word.text.is_empty()) {
-                    index += 1;
-                }
-            } else if !text.starts_with("--") {
-                words.push(word);
-            }
-        }
-        if scripts.is_empty() && !words.is_empty() {
-            scripts.push(&words.remove(0).text);
-        }
-        let act = if in_place { Act::Modify } else { Act::Read };
-        self.touch_all(act, &words);
-        if let (true, [file]) = (in_place, words.as_slice()) {
-            for script in scripts {
-                self.substitute(script, &file.text);
-            }
-        }
-    }
-
-    fn substitute(&mut self, script: &str, file: &str) {
-        for (old, new) in arguments::substitutions(script) {
-            let place = path::join(self.folder.as_deref(), file);
-            Change::between(&place, &old, &new, &mut self.deeds.changes);
-        }
-    }
-
-    /// `perl -pi -e '…' files`
-    fn one_liner(&mut self, rest: &[Word]) {
-        let in_place = rest.iter().any(|word| {
-            let text = word.text.as_str();
-            text.starts_with('-') && !text.starts_with("--") && !word.is_quoted && text.len() <= 8 && text.contains('i')
-        });
-        if !in_place {
+    /// A stream editor: it shows files, or changes them where they stand.
+    fn stream(&mut self, stream: &Stream<'_>) {
+        let act = if stream.is_in_place { Act::Modify } else { Act::Read };
+        self.touch_all(act, &stream.files);
+        let (true, [file]) = (stream.is_in_place, stream.files.as_slice()) else {
             return;
-        }
-        let mut words: Vec<&Word> = Vec::new();
-        let mut index = 0;
-        let mut scripts: Vec<&str> = Vec::new();
-        while let Some(word) = rest.get(index) {
-            index += 1;
-            if word.text.starts_with('-') && !word.is_quoted {
-                if word.text.ends_with('e') {
-                    scripts.extend(rest.get(index).map(|word| word.text.as_str()));
-                    index += 1;
-                }
-            } else {
-                words.push(word);
-            }
-        }
-        self.touch_all(Act::Modify, &words);
-        if let [file] = words.as_slice() {
-            for script in scripts {
-                self.substitute(script, &file.text);
-            }
+        };
+        for (old, new) in stream.scripts.iter().flat_map(|script| stream::substitutions(script)) {
+            let place = path::join(self.folder.as_deref(), &file.text);
+            Change::between(&place, &old, &new, &mut self.deeds.changes);
         }
     }
 

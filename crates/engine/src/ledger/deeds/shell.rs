@@ -197,7 +197,7 @@ impl Reader<'_> {
         }
         let target = self.word();
         let is_stream = target.text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
-        if !(is_copy && is_stream) && !target.text.is_empty() {
+        if !(target.text.is_empty() || is_copy && is_stream) {
             self.simple.redirects.push((flow, target));
         }
     }
@@ -226,7 +226,7 @@ impl Reader<'_> {
             let is_list = byte == b'('
                 && self.at > plain_from
                 && matches!(self.text.as_bytes()[self.at - 1], b'=' | b'@' | b'!' | b'+');
-            if !is_special && !(is_end && !is_list) && !is_list {
+            if !(is_special || is_end || is_list) {
                 if matches!(byte, b'*' | b'?') || (byte == b'{' && self.is_brace_list()) {
                     word.is_plain = false;
                 }

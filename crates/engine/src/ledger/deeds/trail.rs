@@ -148,7 +148,7 @@ impl Trail {
 
     /// Takes a touch in; says under which path. A reason means that it failed.
     pub(super) fn touch(&mut self, message: u32, touch: &Touch, failed: Option<&str>) -> Option<Box<str>> {
-        let key = self.resolve(&touch.path)?;
+        let key = self.place(touch)?;
         self.adopt_shorter(&key);
         if failed.is_none() {
             match (touch.act, &touch.from) {
@@ -171,6 +171,24 @@ impl Trail {
         }
         file.tell(message);
         self.files.put(&key, file, MOST);
+        Some(key)
+    }
+
+    /// The path under which a touched file stands. Where a spelling meets a known file, the folder it starts from is learned.
+    fn place(&mut self, touch: &Touch) -> Option<Box<str>> {
+        let root_of = |whole: &str, spelled: &str| {
+            let root = whole.strip_suffix(spelled)?.strip_suffix('/')?;
+            (!root.is_empty() && !path::is_absolute(spelled)).then(|| root.to_owned())
+        };
+        let key = self.resolve(&touch.path)?;
+        let from = touch.from.as_deref().and_then(|from| Some((self.resolve(from)?, from)));
+        if let Some(root) = from.and_then(|(whole, spelled)| root_of(&whole, spelled)) {
+            self.learn_root(&root);
+            return Some(path::join(Some(&root), &key).into());
+        }
+        if let Some(root) = root_of(&key, &touch.path) {
+            self.learn_root(&root);
+        }
         Some(key)
     }
 
