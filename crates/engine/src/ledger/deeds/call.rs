@@ -167,8 +167,12 @@ impl Pending {
         self.sort = Sort::Changes;
         let Some(path) = path_in(object) else { return };
         self.touches.add(Act::Write, None, &path);
+        // Bodies are long; they are only decoded where they can hold settings.
+        if !path::is_config(&path) {
+            return;
+        }
         let body = first_text(object, &["content", "contents", "file_text", "text", "code_edit"]);
-        if let Some(body) = body.filter(|body| body.len() <= SMALL_FILE && path::is_config(&path)) {
+        if let Some(body) = body.filter(|body| body.len() <= SMALL_FILE) {
             Change::between(&path::normalise(&path), "", &body, &mut self.changes);
         }
     }

@@ -186,7 +186,9 @@ impl Runs {
         });
         fault.command = run.key.clone();
         fault.family = run.family.clone();
-        fault.file = failure.file.as_deref().map(|file| path::normalise(file).into());
+        // Tools that run in a folder of their own name files beside it.
+        let file = failure.file.as_deref().map(path::normalise);
+        fault.file = file.map(|file| file.trim_start_matches("../").into());
         fault.is_edited = false;
         self.errors.put(&failure.key, fault, MOST_ERRORS);
     }
