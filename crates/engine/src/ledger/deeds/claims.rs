@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::path;
 use super::readings::Reading;
 use super::values::Change;
+use crate::ledger::entry::Entry;
 use crate::ledger::facts::Claim;
 use crate::ledger::facts::Facts;
 use crate::transcript::Author;
@@ -71,13 +72,16 @@ impl Claims {
     fn follow(&self, message: u32, change: &Change, facts: &mut Facts) {
         let Some(old) = change.old.as_deref() else { return };
         let words: Vec<String> = words_of(&change.key);
-        let is_person = |key: &str| facts.current(key).is_some_and(|entry| entry.author == Author::User);
+        // Once an edit was followed, the value is the model's, and the next edit is followed too.
+        let is_author = |entry: &Entry| matches!(entry.author, Author::User | Author::Assistant);
+        let is_theirs = |key: &str| facts.current(key).is_some_and(is_author);
         let theirs: Vec<String> = facts
             .keys_of(old)
-            .filter(|key| !self.keys.contains(*key) && is_person(key))
+            .filter(|key| !self.keys.contains(*key) && is_theirs(key))
             .filter(|key| {
                 let said = words_of(key);
-                words.iter().any(|word| said.contains(word))
+                // Shorter words are units and articles.
+                words.iter().any(|word| word.chars().count() > 2 && said.contains(word))
             })
             .map(str::to_owned)
             .collect();

@@ -85,6 +85,35 @@ fn commands_are_counted_and_end_as_they_ended_last() {
 }
 
 #[test]
+fn what_a_command_made_is_named() {
+    let (deeds, _) = fold(&[
+        (
+            "Bash",
+            r#"{"command":"git commit -m x"}"#,
+            "[main 1a2b3c4] x\n 1 file changed",
+        ),
+        (
+            "Bash",
+            r#"{"command":"gh pr create --fill"}"#,
+            "Creating\nhttps://github.com/o/r/pull/7\n",
+        ),
+        (
+            "Bash",
+            r#"{"command":"npm start","run_in_background":true}"#,
+            "Command running in background with ID: b1",
+        ),
+    ]);
+    assert_eq!(
+        of_kind(&deeds, Kind::Command),
+        [
+            "git commit -m x [current] ok: [main 1a2b3c4] x",
+            "gh pr create --fill [current] ok: https://github.com/o/r/pull/7",
+            "npm start [current] "
+        ]
+    );
+}
+
+#[test]
 fn a_command_that_runs_on_is_one_command() {
     let (deeds, _) = fold(&[
         (
@@ -240,6 +269,12 @@ fn values_that_are_set_replace_what_was_read_and_said() {
         (&*theirs.value, theirs.note.as_deref()),
         ("9090", Some("changed in /r/app/config.yaml"))
     );
+    let hermes = [(
+        "read_file",
+        r#"{"path":"/r/a.ini"}"#,
+        r#"{"content":"     1|level = info\n","total_lines":1}"#,
+    )];
+    assert_eq!(&*fold(&hermes).1.current("r/a.ini · level").unwrap().value, "info");
     let (_, facts) = fold(&[(
         "apply_patch",
         "*** Begin Patch\n*** Update File: a.toml\n@@\n-level = \"info\"\n+level = \"debug\"\n*** End Patch",

@@ -184,7 +184,9 @@ impl Deeds {
             self.set(index, change, facts);
         }
         if let (true, [touch], Some(outcome)) = (is_read, pending.touches.0.as_slice(), outcome) {
-            self.read_settings(index, &touch.path, &outcome.body, facts);
+            // Some agents hand a file over inside of an object.
+            let inside = outcome::as_object(&outcome.body).and_then(|object| object.text("content"));
+            self.read_settings(index, &touch.path, inside.as_deref().unwrap_or(&outcome.body), facts);
         }
     }
 
@@ -278,7 +280,7 @@ impl Deeds {
             self.runs.ran(index, run, &end, exit.filter(|_| is_blamed), counts);
             if !run.is_look {
                 self.runs.report(index, run, &end, &report);
-                if end == End::Well {
+                if matches!(end, End::Well(_)) {
                     self.show(index, Kind::Command, &run.key);
                 }
             }
@@ -291,7 +293,7 @@ impl Deeds {
         let Some(run) = pending.runs.first() else { return };
         let end = match (&reason, outcome) {
             (Some(reason), _) => End::Badly(reason.clone()),
-            (None, Some(_)) => End::Well,
+            (None, Some(_)) => End::Well(String::new()),
             (None, None) => End::Unknown,
         };
         self.runs.ran(index, run, &end, None, true);
@@ -305,7 +307,7 @@ impl Deeds {
             });
         }
         self.runs.report(index, run, &end, &report);
-        if end == End::Well && !run.is_look {
+        if matches!(end, End::Well(_)) && !run.is_look {
             self.show(index, Kind::Command, &run.key);
         }
     }
@@ -354,7 +356,7 @@ fn complaints(body: &str) -> Vec<&str> {
 
 /// How a command ended, and what it says of it.
 fn judge(run: &Run, outcome: &Outcome<'_>, is_blamed: bool) -> (End, Report) {
-    if outcome.session.is_some() {
+    if outcome.is_running {
         return (End::Unknown, Report::default());
     }
     let is_hidden = run.is_piped || outcome.exit.is_none();
@@ -390,9 +392,23 @@ fn judge(run: &Run, outcome: &Outcome<'_>, is_blamed: bool) -> (End, Report) {
                 failed: 0,
                 ..report
             };
-            (End::Well, passed)
+            (End::Well(made(run, &outcome.body)), passed)
         }
     }
+}
+
+/// What a command made that is known by a name: a commit, a pull request.
+fn made(run: &Run, body: &str) -> String {
+    let mut lines = body.lines().map(str::trim);
+    let line = match &*run.family {
+        // `[main 1a2b3c4] words`
+        "git commit" => lines.find(|line| line.starts_with('[') && line.contains(']')),
+        "gh pr" | "gh issue" | "gh release" if run.key.contains(" create") => {
+            lines.find(|line| line.starts_with("https://"))
+        }
+        _ => None,
+    };
+    cut(line.unwrap_or_default(), 160)
 }
 
 fn last_line(body: &str) -> String {

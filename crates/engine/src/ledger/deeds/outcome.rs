@@ -21,7 +21,9 @@ pub(super) struct Outcome<'a> {
     pub exit: Option<i64>,
     /// Whether the call failed, as far as anybody says.
     pub has_failed: bool,
-    /// The session in which a command goes on running.
+    /// Whether a command goes on running.
+    pub is_running: bool,
+    /// The session in which it does, where it has a number.
     pub session: Option<u64>,
     /// The file that an editor has open, as SWE-agent writes below every output.
     pub open_file: Option<String>,
@@ -35,6 +37,7 @@ pub(super) fn read(result: &ToolResult) -> Outcome<'_> {
         body: joined(result),
         exit: None,
         has_failed: result.outcome == ToolOutcome::Failure,
+        is_running: false,
         session: None,
         open_file: None,
         folder: None,
@@ -175,6 +178,7 @@ impl Outcome<'_> {
             }
         }
         self.session = running;
+        self.is_running = running.is_some() || self.body.starts_with("Command running in background");
         if let Some(at) = found {
             self.cut_front(at);
         }
@@ -374,6 +378,7 @@ mod tests {
     fn what_runs_on_and_what_is_open_is_told() {
         let running = result("Chunk ID: 9\nWall time: 1.0 seconds\nProcess running with session ID 4242\nOutput:\n");
         assert_eq!(read(&running).session, Some(4242));
+        assert!(read(&result("Command running in background with ID: b1")).is_running);
         let open = result("a\n(Open file: /r/x.py)\n(Current directory: /r)\nbash-$");
         assert_eq!(read(&open).open_file.as_deref(), Some("/r/x.py"));
         assert_eq!(read(&open).folder.as_deref(), Some("/r"));

@@ -69,8 +69,8 @@ impl Shelved for Fault {
 /// How a command ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// It did what it should.
-    Well,
+    /// It did what it should; this is what came of it, where it says so.
+    Well(String),
     /// It failed, and this tells why.
     Badly(String),
     /// It goes on, or nobody can tell.
@@ -113,7 +113,8 @@ impl Runs {
             times => format!("{} ×{times}", run.key).into(),
         };
         ran.entry.note = match (end, exit) {
-            (End::Well, _) => Some("ok".into()),
+            (End::Well(what), _) if what.is_empty() => Some("ok".into()),
+            (End::Well(what), _) => Some(cut(&format!("ok: {what}"), NOTE).into()),
             (End::Badly(why), Some(code)) if code != 0 && why.is_empty() => Some(format!("exit {code}").into()),
             (End::Badly(why), Some(code)) if code != 0 => Some(cut(&format!("exit {code}: {why}"), NOTE).into()),
             (End::Badly(why), _) if why.is_empty() => Some("failed".into()),
@@ -138,7 +139,7 @@ impl Runs {
         }
         let is_shown = |fault: &Fault| report.failures.iter().any(|failure| *failure.key == *fault.entry.key);
         match end {
-            End::Well => self.close(message, |fault| {
+            End::Well(_) => self.close(message, |fault| {
                 let is_covered = fault.family == run.family && (run.is_tool || covers(&run.key, &fault.command));
                 // Another way to judge the code, after the file was mended, says the same.
                 let is_mended =
