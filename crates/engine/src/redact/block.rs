@@ -29,7 +29,10 @@ impl Scanner<'_> {
         let mut inside: Option<usize> = None;
         while at < stop {
             let line = line_end(self.bytes, at, stop - at);
-            let indent = self.bytes[at..line].iter().take_while(|byte| **byte == b' ').count();
+            let indent = self.bytes[at..line]
+                .iter()
+                .take_while(|byte| matches!(byte, b' ' | b'\t'))
+                .count();
             let content = self.text.get(at + indent..line).unwrap_or("").trim_end();
             if content == "data:" || content == "stringData:" {
                 inside = Some(indent);

@@ -4,11 +4,11 @@
 //! What the protocols of model providers want back byte for byte is not looked at.
 
 use crate::json;
-use crate::redact::assign::Operator;
 use crate::redact::assign::judge;
 use crate::redact::encoded::decode;
 use crate::redact::key::Promise;
 use crate::redact::key::promise;
+use crate::redact::notation::Operator;
 use crate::redact::rules::Rules;
 use crate::redact::scan::Found;
 use crate::redact::scan::Label;
@@ -316,6 +316,14 @@ fn leaf(
         } else {
             String::new()
         };
+    }
+    if frame.is_object && frame.key.to_ascii_lowercase().ends_with("cookie") {
+        let mut scanner = Scanner::new(rules, value, 0);
+        scanner.cookie_pairs(0, value.len());
+        scanner
+            .found
+            .iter()
+            .for_each(|span| hide(span.start, span.end, span.label));
     }
     for span in Scanner::new(rules, value, 0).scan() {
         hide(span.start, span.end, span.label);

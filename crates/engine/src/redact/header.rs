@@ -203,6 +203,12 @@ impl Scanner<'_> {
             }
         }
         let line = line_end(self.bytes, at, 4096);
+        self.cookie_pairs(at, line);
+    }
+
+    /// The values in `name=value; name=value`.
+    pub(super) fn cookie_pairs(&mut self, from: usize, line: usize) {
+        let mut at = from;
         let attributes = [
             "path", "expires", "domain", "max-age", "samesite", "version", "priority", "comment",
         ];

@@ -16,6 +16,7 @@ mod header;
 mod key;
 mod known;
 mod network;
+mod notation;
 mod pem;
 mod personal;
 mod prose;

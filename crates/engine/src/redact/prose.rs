@@ -2,19 +2,22 @@
 //!
 //! Nothing but a form that no word has counts here: letters with digits or signs, or quotes around it.
 
-use crate::redact::assign::Operator;
 use crate::redact::chars::line_end;
+use crate::redact::notation::Operator;
 use crate::redact::rules::Word;
 use crate::redact::scan::Label;
 use crate::redact::scan::Scanner;
 use crate::redact::value::Look;
+use crate::redact::value::has_signs;
 use crate::redact::value::is_digest;
 use crate::redact::value::is_expression;
+use crate::redact::value::is_identifier;
 use crate::redact::value::is_measure;
 use crate::redact::value::is_password;
 use crate::redact::value::is_path;
 use crate::redact::value::is_placeholder;
 use crate::redact::value::is_reference;
+use crate::redact::value::is_setting;
 use crate::redact::value::is_wordy;
 
 /// How much of a sentence is looked at, in bytes: `Password for the staging box of the billing team: …` fits, in Russian too.
@@ -63,6 +66,11 @@ const ANNOUNCING: &[&str] = &[
     "поменял",
 ];
 
+/// Words that may stand between the name of a service and its key.
+const KEYED: &[&str] = &[
+    "access", "key", "token", "secret", "private", "api", "is", "=", ":", "auth", "id", "client",
+];
+
 /// What ends a clause: the value of the next is not this one's.
 const OTHER: &[&str] = &["http://", "https://", "```"];
 
@@ -78,10 +86,13 @@ impl Scanner<'_> {
             }
         }
         let before = start.checked_sub(1).map(|before| self.bytes[before]);
-        let inside = before.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'/' | b'.'))
-            && !crate::redact::chars::starts_here(self.bytes, start);
+        let inside = before.is_some_and(|byte| matches!(byte, b'_' | b'/' | b'.' | b'-'))
+            || !crate::redact::chars::starts_here(self.bytes, start);
         if inside
-            || matches!(self.bytes.get(at), Some(b'_' | b'(' | b'/' | b'['))
+            || matches!(
+                self.bytes.get(at),
+                Some(b'_' | b'(' | b'/' | b'[' | b'-' | b'.' | b'@' | b'0'..=b'9' | b'<' | b'$' | b'{')
+            )
             || (at > end
                 && self.text[start..end].is_ascii()
                 && !self.text[end..at].starts_with('s')
@@ -91,6 +102,7 @@ impl Scanner<'_> {
         }
         let stop = line_end(self.bytes, at, SENTENCE);
         let mut announced = false;
+        let mut keyed = true;
         let mut count = 0;
         while at < stop && count < WORDS {
             let blanks = self.bytes[at..stop]
@@ -108,7 +120,7 @@ impl Scanner<'_> {
             if OTHER.iter().any(|other| told.starts_with(other)) {
                 return;
             }
-            let direct = count == 0;
+            let direct = count == 0 || (word == Word::Vendor && keyed);
             if self.is_told(word, told, quoted, announced, direct) {
                 let kind = if matches!(word, Word::Password | Word::Login) {
                     "password"
@@ -133,6 +145,7 @@ impl Scanner<'_> {
             if matches!(word, Word::Secret | Word::Vendor) && count >= 4 && !announced {
                 return;
             }
+            keyed = keyed && KEYED.contains(&bare.to_ascii_lowercase().as_str());
             at = next.max(at + 1);
             while !self.text.is_char_boundary(at) {
                 at += 1;
@@ -171,6 +184,9 @@ impl Scanner<'_> {
             || is_path(told)
             || is_measure(told)
             || told.contains("://")
+            || is_setting(told)
+            || is_identifier(told)
+            || (told.contains('(') && is_expression(told))
         {
             return false;
         }
@@ -206,13 +222,9 @@ impl Scanner<'_> {
                     && !is_file(told)
             }
             Word::Secret => {
-                (announced || direct)
-                    && look.is_random(16)
-                    && look.is_mixed()
-                    && !is_digest(told)
-                    && !is_expression(told)
-                    && look.strange >= 0.3
-                    && !told.contains('/')
+                let random = look.is_random(16) && look.is_mixed() && look.strange >= 0.3 && !told.contains('/');
+                let fits = random && !is_digest(told) && !is_expression(told);
+                (announced || direct) && fits || announced && has_signs(told)
             }
             Word::Vendor => {
                 direct

@@ -109,6 +109,7 @@ const PLACES: &[(&str, Place)] = &[
     ("cookie", Place::Cookie),
     ("kind: secret", Place::KubernetesSecret),
     ("kind: \"secret\"", Place::KubernetesSecret),
+    ("kind: 'secret'", Place::KubernetesSecret),
     ("sig=", Place::Signature),
     ("signature=", Place::Signature),
     ("sign=", Place::Signature),

@@ -26,7 +26,8 @@ impl Shape {
         let mut pieces = Vec::new();
         for piece in text.split(',') {
             if let Some(quoted) = piece.strip_prefix('"') {
-                pieces.push(Piece::Literal(quoted.strip_suffix('"')?.as_bytes().into()));
+                let literal = quoted.strip_suffix('"')?.replace("\\s", " ");
+                pieces.push(Piece::Literal(literal.as_bytes().into()));
                 continue;
             }
             if piece == "g" {

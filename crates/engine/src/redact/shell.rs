@@ -9,7 +9,6 @@ use crate::redact::scan::Scanner;
 use crate::redact::value::is_path;
 use crate::redact::value::is_placeholder;
 use crate::redact::value::is_reference;
-use crate::redact::value::is_wordy;
 
 /// How much of a command line is looked at.
 const LINE: usize = 600;
@@ -33,7 +32,10 @@ impl Scanner<'_> {
         };
         let before = start.checked_sub(1).map(|before| self.bytes[before]);
         let escaped = start >= 2 && self.bytes[start - 2] == b'\\';
-        if !(escaped || boundary(before.as_ref())) || !matches!(self.bytes.get(end), Some(b' ' | b'(' | b'\t' | b'.')) {
+        let called = self.bytes.get(end) == Some(&b'(') && before == Some(b'.');
+        if !(escaped || called || boundary(before.as_ref()))
+            || !matches!(self.bytes.get(end), Some(b' ' | b'(' | b'\t' | b'.'))
+        {
             return;
         }
         let arguments = self.arguments(end);
@@ -43,6 +45,7 @@ impl Scanner<'_> {
                 "last" => self.chosen(arguments.last().copied()),
                 "first" => self.chosen(arguments.first().copied()),
                 "second" => self.chosen(arguments.get(1).copied()),
+                "third" => self.chosen(arguments.get(2).copied()),
                 "netuse" => self.net_use(&arguments),
                 "htpasswd" => self.htpasswd(&arguments),
                 "chpasswd" => self.piped_pair(start),
@@ -57,12 +60,13 @@ impl Scanner<'_> {
 
     /// Splits a command line into words.
     fn arguments(&self, from: usize) -> Vec<Argument> {
-        let stop = line_end(self.bytes, from, LINE);
+        let stop = self.command_end(from);
         let mut arguments = Vec::new();
         let mut at = from;
         while at < stop && arguments.len() < WORDS {
             match self.bytes[at] {
                 b' ' | b'\t' | b'(' | b',' | b')' => at += 1,
+                b'\\' if self.bytes.get(at + 1) == Some(&b'\n') => at += 2,
                 b'\\' if matches!(self.bytes.get(at + 1), Some(b'n' | b'r')) => break,
                 b'|' | b';' | b'\n' | b'#' => break,
                 b'&' if self.bytes.get(at + 1) == Some(&b'&') => break,
@@ -84,6 +88,20 @@ impl Scanner<'_> {
             }
         }
         arguments
+    }
+
+    /// Where a command line ends: at a line break that is not escaped.
+    fn command_end(&self, from: usize) -> usize {
+        let mut at = from;
+        loop {
+            let end = line_end(self.bytes, at, LINE.saturating_sub(at - from));
+            let continued =
+                end > from && end < self.bytes.len() && self.bytes[end - 1] == b'\\' && self.bytes[end] == b'\n';
+            if !continued || end + 1 - from >= LINE {
+                return end;
+            }
+            at = end + 1;
+        }
     }
 
     fn argument_end(&self, from: usize, stop: usize) -> usize {
@@ -111,7 +129,7 @@ impl Scanner<'_> {
     fn flagged(&mut self, arguments: &[Argument], rule: &str) {
         let (flag, form) = match rule
             .split_once(':')
-            .filter(|(_, form)| matches!(*form, "u:p" | "u%p" | "u,p" | "pass"))
+            .filter(|(_, form)| matches!(*form, "u:p" | "u%p" | "u,p" | "pass" | "cookie"))
         {
             Some(parts) => parts,
             None => rule.split_at(rule.len() - 1),
@@ -150,6 +168,7 @@ impl Scanner<'_> {
                 "u%p" => self.pair(value, b'%'),
                 "u,p" => self.pair(value, b','),
                 "pass" => self.pair(value, b':'),
+                "cookie" => value.map_or((), |value| self.cookie_pairs(value.start, value.end)),
                 _ => self.chosen(value),
             }
         }
@@ -161,12 +180,10 @@ impl Scanner<'_> {
             return;
         };
         let word = self.word_of(argument);
-        let plain = is_wordy(word) && !word.bytes().any(|byte| byte.is_ascii_uppercase());
         if word.len() < 4
             || is_placeholder(word)
             || is_reference(word)
             || is_path(word)
-            || (plain && word.len() < 8)
             || word.contains("://")
             || word.starts_with("--")
         {
@@ -188,7 +205,12 @@ impl Scanner<'_> {
         let Some(at) = word.bytes().position(|byte| byte == separator) else {
             return;
         };
-        if word.contains("://") || word.contains('$') || word.contains('{') {
+        if word.contains("://")
+            || word.contains("${")
+            || word.contains(":$")
+            || word.contains('{')
+            || word.starts_with('$')
+        {
             return;
         }
         let password = Argument {

@@ -1,6 +1,11 @@
 //! What a value is: random, a password, a placeholder, or a reference to where the secret really is.
 
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
 use crate::redact::chars::is_uuid;
+use crate::redact::key::lists;
 
 /// Pairs of letters that are common in English words and identifiers: after the letter before the colon. The 242 pairs
 /// that are each more than 0.06 % of all pairs in English documentation and Python sources, 96 % of them together; of the
@@ -27,6 +32,13 @@ const fn pairs() -> [[bool; 26]; 26] {
         at += 1;
     }
     table
+}
+
+/// The lists of `stand_ins.txt`.
+static LISTS: LazyLock<BTreeMap<&str, BTreeSet<&str>>> = LazyLock::new(|| lists(include_str!("stand_ins.txt")));
+
+fn listed(list: &str) -> impl Iterator<Item = &'static str> {
+    LISTS.get(list).into_iter().flatten().copied()
 }
 
 /// Which sorts of characters a value has, and how strange their order is.
@@ -127,183 +139,6 @@ fn strangeness(before: u8, byte: u8) -> Option<f32> {
     }
 }
 
-/// Values that stand where a secret would and are none, whole and in lower case.
-const STAND_INS: &[&str] = &[
-    "password",
-    "passwd",
-    "pass",
-    "pwd",
-    "passphrase",
-    "secret",
-    "secrets",
-    "token",
-    "tokens",
-    "key",
-    "apikey",
-    "api_key",
-    "api-key",
-    "none",
-    "null",
-    "nil",
-    "undefined",
-    "true",
-    "false",
-    "yes",
-    "no",
-    "on",
-    "off",
-    "todo",
-    "tbd",
-    "fixme",
-    "dummy",
-    "test",
-    "testing",
-    "tests",
-    "example",
-    "sample",
-    "foo",
-    "bar",
-    "baz",
-    "redacted",
-    "hidden",
-    "masked",
-    "removed",
-    "n/a",
-    "na",
-    "string",
-    "str",
-    "text",
-    "varchar",
-    "bytes",
-    "int",
-    "integer",
-    "number",
-    "bool",
-    "boolean",
-    "object",
-    "array",
-    "any",
-    "default",
-    "value",
-    "required",
-    "optional",
-    "empty",
-    "unknown",
-    "invalid",
-    "missing",
-    "strong",
-    "weak",
-    "include",
-    "omit",
-    "same-origin",
-    "basic",
-    "bearer",
-    "digest",
-    "user",
-    "username",
-    "admin",
-    "root",
-    "postgres",
-    "guest",
-    "localhost",
-    "self",
-    "this",
-    "env",
-    "auto",
-    "enabled",
-    "disabled",
-    "changeit",
-    "const",
-    "static",
-    "public",
-    "private",
-    "raise",
-    "return",
-    "new",
-    "function",
-    "async",
-    "await",
-    "let",
-    "var",
-    "import",
-    "from",
-    "class",
-    "type",
-    "is",
-    "not",
-    "and",
-    "or",
-    "correct",
-    "incorrect",
-    "wrong",
-    "expired",
-    "hunter2",
-    "qwerty",
-    "anonymous",
-    "oauth",
-    "oauth2",
-    "jwt",
-    "cookie",
-    "session",
-];
-
-/// Parts that only a stand-in has, in lower case.
-const STAND_IN_PARTS: &[&str] = &[
-    "your",
-    "example",
-    "placeholder",
-    "changeme",
-    "change_me",
-    "change-me",
-    "replace",
-    "redacted",
-    "dummy",
-    "xxxx",
-    "****",
-    "...",
-    "…",
-    "insert_",
-    "insert-",
-    "_here",
-    "-here",
-    "foobar",
-    "fixme",
-    "not-set",
-    "not_set",
-    "notset",
-    "my-secret",
-    "my_secret",
-    "mysecret",
-    "mypassword",
-    "my_password",
-    "my-password",
-    "passwordhere",
-    "tokenhere",
-    "some_",
-    "some-",
-    "super-secret",
-    "supersecret",
-    "super_secret",
-    "enter ",
-    "••",
-    "●●",
-    "###",
-    "todo",
-    "deadbeef",
-    "secret-key",
-    "secret_key",
-    "api-key",
-    "api_key",
-    "apikey",
-    "access-key",
-    "access_key",
-    "test-token",
-    "test_token",
-    "fake",
-    "sample",
-    "password",
-];
-
 /// Whether a value is a stand-in: nobody would log in with it.
 pub(super) fn is_placeholder(value: &str) -> bool {
     let value = value.trim();
@@ -323,16 +158,12 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         return false;
     }
     let lower = value.to_ascii_lowercase();
-    if STAND_INS
-        .binary_search_by(|stand_in| stand_in.cmp(&lower.as_str()))
-        .is_ok()
-        || STAND_INS.contains(&lower.as_str())
-    {
+    if listed("stand_ins").any(|stand_in| stand_in == lower) {
         return true;
     }
     // A random value may hold any four letters by chance, so the parts count only where the rest is words.
     let wordy = look.strange < 0.3 || value.contains("EXAMPLE") || lower.contains("xxxx") || lower.contains("your");
-    wordy && STAND_IN_PARTS.iter().any(|part| lower.contains(part))
+    wordy && listed("stand_in_parts").any(|part| lower.contains(part))
 }
 
 /// Whether one character makes up more than half of a value that is longer than a word.
@@ -344,87 +175,6 @@ fn mostly_one(bytes: &[u8]) -> bool {
     let most = counts.into_iter().max().unwrap_or(0);
     bytes.len() >= 6 && most * 2 > bytes.len().min(256)
 }
-
-/// Where a name of a place begins: a variable, a vault, a file.
-const REFERENCE_STARTS: &[&str] = &[
-    "arn:",
-    "op://",
-    "vault:",
-    "ssm:",
-    "secretsmanager:",
-    "projects/",
-    "env:",
-    "env(",
-    "env[",
-    "env.",
-    "os.environ",
-    "os.getenv",
-    "process.env",
-    "import.meta.env",
-    "system.getenv",
-    "getenv",
-    "var.",
-    "local.",
-    "data.",
-    "module.",
-    "self.",
-    "this.",
-    "config.",
-    "settings.",
-    "secrets.",
-    "secret.",
-    "args.",
-    "params.",
-    "request.",
-    "req.",
-    "res.",
-    "options.",
-    "opts.",
-    "ctx.",
-    "context.",
-    "credentials.",
-    "creds.",
-    "auth.",
-    "file:",
-    "file(",
-    "!vault",
-    "!ref",
-    "!sub",
-    "!secret",
-    "!env",
-    "!getatt",
-    "!join",
-    "!include",
-    "!reference",
-    "ref+",
-    "keyvault",
-    "azurekeyvault",
-    "sm://",
-    "gcp-sm",
-    "awssm",
-    "keychain:",
-    "keyring:",
-    "cmd:",
-    "http://",
-    "https://",
-    "s3://",
-    "gs://",
-    "data:",
-    "values.",
-    "each.value",
-    "random_",
-    "aws_",
-    "azurerm_",
-    "google_",
-    "kubernetes_",
-    "tls_private_key",
-    "std::env",
-    "env!",
-    "option_env!",
-    "st.secrets",
-    "dbutils.secrets",
-    "sops:",
-];
 
 /// Whether a value only says where the secret is.
 pub(super) fn is_reference(value: &str) -> bool {
@@ -456,7 +206,41 @@ pub(super) fn is_reference(value: &str) -> bool {
         _ => {}
     }
     let head: String = value.chars().take(24).flat_map(char::to_lowercase).collect();
-    REFERENCE_STARTS.iter().any(|start| head.starts_with(start))
+    listed("reference_starts").any(|start| head.starts_with(start)) || is_protocol_id(value)
+}
+
+/// How providers of models begin the names of calls, messages and files, which they look up and want back.
+const PROTOCOL: &[&str] = &[
+    "call_",
+    "toolu_",
+    "srvtoolu_",
+    "msg_",
+    "req_",
+    "resp_",
+    "rs_",
+    "fc_",
+    "chatcmpl-",
+    "cmpl-",
+    "file-",
+    "run_",
+    "thread_",
+    "step_",
+    "asst_",
+    "container_",
+    "batch_",
+    "gen-",
+    "tool_",
+];
+
+/// Whether a value is an id of a model provider's protocol.
+pub(super) fn is_protocol_id(value: &str) -> bool {
+    let rest = PROTOCOL.iter().find_map(|start| value.strip_prefix(start));
+    rest.is_some_and(|rest| {
+        rest.len() >= 12
+            && rest
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+    })
 }
 
 /// Whether a value is a place in a file system or a module path rather than a secret.
@@ -522,7 +306,12 @@ pub(super) fn is_digest(value: &str) -> bool {
     let labelled = ["sha1", "sha256", "sha384", "sha512", "md5", "blake", "h1:"]
         .iter()
         .any(|label| value.starts_with(label));
-    hex || labelled || is_uuid(bytes)
+    let tail = bytes.iter().rev().take_while(|byte| byte.is_ascii_hexdigit()).count();
+    let prefixed = tail >= 16
+        && bytes.len() - tail <= 12
+        && bytes.len() > tail
+        && matches!(bytes[bytes.len() - tail - 1], b':' | b'-' | b'_');
+    hex || labelled || prefixed || is_uuid(bytes)
 }
 
 /// Whether a value is a date, a time, a version or a plain number.
@@ -548,6 +337,37 @@ pub(super) fn is_measure(value: &str) -> bool {
                 .iter()
                 .all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b',')))
         || (bytes[0] == b'v' && bytes.len() > 1 && bytes[1].is_ascii_digit() && value.contains('.'))
+}
+
+/// Whether a value is the name of something in a program: words written together, with a number at most.
+pub(super) fn is_identifier(value: &str) -> bool {
+    let look = Look::at(value.as_bytes());
+    let plain = value.bytes().all(|byte| {
+        byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'/' | b'-' | b'.' | b'#' | b'=' | b',' | b':')
+    });
+    plain && look.length >= 14 && look.strange < 0.22 && look.digits * 4 < look.length
+}
+
+/// Whether a text is an assignment by itself: `GIT_TERMINAL_PROMPT=0`.
+pub(super) fn is_setting(value: &str) -> bool {
+    value.split_once('=').is_some_and(|(name, _)| {
+        name.len() >= 3
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+    })
+}
+
+/// Whether a value has signs, digits and letters, as only a password does.
+pub(super) fn has_signs(value: &str) -> bool {
+    let look = Look::at(value.as_bytes());
+    let sign = value.bytes().any(|byte| {
+        matches!(
+            byte,
+            b'!' | b'#' | b'$' | b'%' | b'^' | b'&' | b'*' | b'?' | b'~' | b'+'
+        )
+    }) || (value.contains('@') && !value.contains('.'));
+    sign && look.digits > 0 && look.lower + look.upper >= 3 && look.length >= 8 && look.spaces == 0
 }
 
 /// Whether a value could be a password somebody chose: letters with digits or symbols, in one word.

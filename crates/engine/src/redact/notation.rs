@@ -1,0 +1,477 @@
+//! The grammar of what is announced by a name: a name, what closes it, an operator, what opens the value, the value.
+//!
+//! One grammar serves every notation. Every step looks at a bounded number of bytes.
+
+use crate::redact::chars::line_end;
+use crate::redact::scan::Scanner;
+
+/// How far a name reaches to either side of the word that gives it away; the longest names of real configurations are shorter.
+const NAME: usize = 64;
+/// How long a quoted value may be: a key file in one line fits.
+const QUOTED: usize = 8192;
+/// How long an unquoted value is looked at; an accepted one is hidden to its end.
+const UNQUOTED: usize = 512;
+
+/// What stands between the name and the value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operator {
+    Equals,
+    Colon,
+    Comparison,
+    Argument,
+    Tag,
+    Cell,
+    Space,
+}
+
+/// A value's place, without its quotes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Value {
+    pub start: usize,
+    pub end: usize,
+    pub quoted: bool,
+}
+
+impl Scanner<'_> {
+    /// The whole name around a word.
+    pub(super) fn name_around(&self, start: usize, end: usize) -> (usize, usize) {
+        let part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'$');
+        let floor = start.saturating_sub(NAME);
+        let mut from = start;
+        while from > floor && part(self.bytes[from - 1]) {
+            from -= 1;
+        }
+        let ceiling = self.bytes.len().min(end + NAME);
+        let mut to = end;
+        while to < ceiling && (part(self.bytes[to]) || (self.bytes[to] >= 0x80 && !self.text[start..end].is_ascii())) {
+            to += 1;
+        }
+        while !self.text.is_char_boundary(to) {
+            to -= 1;
+        }
+        // What a sentence or an operator puts after the name is no part of it.
+        while to > end && matches!(self.bytes[to - 1], b'.' | b'-' | b'$') {
+            to -= 1;
+        }
+        if to > end && !self.text[start..end].is_ascii() {
+            let letters = self.text[end..to]
+                .char_indices()
+                .find(|(_, letter)| !letter.is_alphanumeric());
+            to = letters.map_or(to, |(at, _)| end + at);
+        }
+        while from < start && matches!(self.bytes[from], b'-' | b'.' | b'$') {
+            from += 1;
+        }
+        // An escape before the name lends it a letter: `\nTOKEN=`.
+        if from > 0 && from < start && self.bytes[from - 1] == b'\\' && matches!(self.bytes[from], b'n' | b't' | b'r') {
+            from += 1;
+        }
+        (from, to)
+    }
+
+    /// The operator after a name, and where the value may begin.
+    pub(super) fn operator(&self, from: usize, to: usize) -> Option<(Operator, usize)> {
+        let bytes = self.bytes;
+        let mut at = to;
+        let mut closed = false;
+        while at < bytes.len() && at < to + 8 {
+            match bytes[at] {
+                b'"' | b'\'' | b'`' => closed = true,
+                b'\\' if matches!(bytes.get(at + 1), Some(b'"' | b'\'' | b'\\')) => {}
+                b']' | b')' | b'*' | b'}' | b'?' => {}
+                _ => break,
+            }
+            at += 1;
+        }
+        for (entity, size) in [("&quot;", 6), ("&#34;", 5), ("”", 3), ("»", 2), ("’", 3)] {
+            if self.text.as_bytes()[at..].starts_with(entity.as_bytes()) {
+                at += size;
+                closed = true;
+            }
+        }
+        let after_name = at;
+        at = self.skip_blanks(at);
+        let spaced = at > after_name;
+        let next = *bytes.get(at)?;
+        match next {
+            b'=' | b':' | b'?' | b'!' | b'.' | b'+' | b'|' | b'-' | b'~' => self.signs(at, spaced, closed),
+            b'>' if from > 0 && matches!(bytes[from - 1], b'<' | b':') => Some((Operator::Tag, at + 1)),
+            b',' if closed => Some((Operator::Argument, at + 1)),
+            b',' => Some((Operator::Cell, at + 1)),
+            b'{' if closed && spaced => self.default_in_block(at),
+            b'\n' | b'\r' | b'\\' => self.value_on_next_line(at),
+            _ if closed && spaced => self.value_attribute(at),
+            0xE2 | 0xEF => self.wide_sign(at),
+            _ if spaced => self.after_space(at),
+            _ => None,
+        }
+    }
+
+    /// An operator made of signs.
+    fn signs(&self, at: usize, spaced: bool, closed: bool) -> Option<(Operator, usize)> {
+        let sign = |byte: &u8| {
+            matches!(
+                byte,
+                b'=' | b':' | b'>' | b'-' | b'?' | b'!' | b'.' | b'+' | b'|' | b'~'
+            )
+        };
+        let size = self.bytes[at..].iter().take(4).take_while(|byte| sign(byte)).count();
+        let mut signs = &self.text[at..at + size];
+        // `:-x` in a shell default, and `=-x`, `=.x`: the sign belongs to the value.
+        while signs.len() > 1
+            && matches!(
+                signs.as_bytes()[signs.len() - 1],
+                b'-' | b'.' | b'+' | b'!' | b'~' | b'?'
+            )
+        {
+            signs = &signs[..signs.len() - 1];
+        }
+        let after = at + signs.len();
+        match signs {
+            "=" | ":=" | "::=" | ":::=" | "=>" | "?=" | "??=" | "||=" | ".=" | "+=" | "->" | "~>" => {
+                Some((Operator::Equals, after))
+            }
+            "==" | "===" | "!=" | "!==" | "=~" => Some((Operator::Comparison, after)),
+            ":" => Some(self.after_type(after).unwrap_or((Operator::Colon, after))),
+            "::" if self.bytes.get(after) == Some(&b' ') => Some((Operator::Colon, after)),
+            "|" | "||" => Some((Operator::Cell, after)),
+            _ if spaced && !closed && signs == "-" => self.after_space(at),
+            _ => None,
+        }
+    }
+
+    /// `: str = "…"`: the value comes after the type.
+    fn after_type(&self, at: usize) -> Option<(Operator, usize)> {
+        let begin = self.skip_blanks(at);
+        let typed = |byte: &u8| {
+            byte.is_ascii_alphanumeric()
+                || matches!(
+                    byte,
+                    b'_' | b'[' | b']' | b'<' | b'>' | b'|' | b' ' | b'.' | b'&' | b'\''
+                )
+        };
+        let size = self.bytes[begin..]
+            .iter()
+            .take(40)
+            .take_while(|byte| typed(byte))
+            .count();
+        let is_type = self.bytes.get(begin).is_some_and(u8::is_ascii_alphabetic);
+        let assigned = self.bytes.get(begin + size) == Some(&b'=') && self.bytes.get(begin + size + 1) != Some(&b'=');
+        (is_type && size > 0 && assigned && self.bytes[begin + size - 1] == b' ')
+            .then_some((Operator::Equals, begin + size + 1))
+    }
+
+    /// Nothing but space: a flag's value, a line of `.netrc`, `var token string = "…"`, a registry value.
+    fn after_space(&self, at: usize) -> Option<(Operator, usize)> {
+        const BETWEEN: &[&str] = &[
+            "string",
+            "String",
+            "str",
+            "char",
+            "text",
+            "REG_SZ",
+            "REG_EXPAND_SZ",
+            "REG_MULTI_SZ",
+            "&str",
+            "const",
+            "std::string",
+        ];
+        for word in BETWEEN {
+            if !self.bytes[at..].starts_with(word.as_bytes()) {
+                continue;
+            }
+            let after = self.skip_blanks(at + word.len());
+            if after == at + word.len() {
+                continue;
+            }
+            return match self.bytes.get(after) {
+                Some(b'=') => Some((Operator::Equals, after + 1)),
+                Some(b':') if self.bytes.get(after + 1) == Some(&b'=') => Some((Operator::Equals, after + 2)),
+                _ if word.starts_with("REG") => Some((Operator::Equals, after)),
+                _ => continue,
+            };
+        }
+        Some((Operator::Space, at))
+    }
+
+    /// `name: X` and on the next line `value: …`, as Kubernetes and GitHub write it.
+    fn value_on_next_line(&self, at: usize) -> Option<(Operator, usize)> {
+        let mut next = at;
+        while next < self.bytes.len() && next < at + 80 {
+            match self.bytes[next] {
+                b' ' | b'\n' | b'\r' | b'\t' | b'"' | b',' | b'\\' => next += 1,
+                b'n' | b'r' | b't' if self.bytes[next - 1] == b'\\' => next += 1,
+                _ => break,
+            }
+        }
+        let rest = &self.bytes[next.min(self.bytes.len())..];
+        let named = [
+            "value:",
+            "Value:",
+            "value\":",
+            "Value\":",
+            "value\\\":",
+            "default:",
+            "stringValue:",
+        ]
+        .iter()
+        .find(|start| rest.starts_with(start.as_bytes()))?;
+        Some((Operator::Colon, next + named.len()))
+    }
+
+    /// `key="X" value="…"`, as XML configurations write it.
+    fn value_attribute(&self, at: usize) -> Option<(Operator, usize)> {
+        let rest = &self.bytes[at..];
+        for start in ["value=", "Value=", "content=", "default=", "value =", "defaultValue="] {
+            if rest.starts_with(start.as_bytes()) {
+                return Some((Operator::Equals, at + start.len()));
+            }
+        }
+        rest.starts_with(b"is ").then_some((Operator::Equals, at + 3))
+    }
+
+    /// `variable "db_password" { default = "…" }`.
+    fn default_in_block(&self, at: usize) -> Option<(Operator, usize)> {
+        let block = &self.text.as_bytes()[at..self.bytes.len().min(at + 300)];
+        let block = &block[..block.iter().position(|byte| *byte == b'}').unwrap_or(block.len())];
+        let found = block.windows(7).position(|window| window == b"default")?;
+        let sign = block[found..].iter().position(|byte| *byte == b'=')?;
+        Some((Operator::Equals, at + found + sign + 1))
+    }
+
+    /// Signs of other scripts: `：`, `＝`, dashes and arrows.
+    fn wide_sign(&self, at: usize) -> Option<(Operator, usize)> {
+        let letter = self.text.get(at..)?.chars().next()?;
+        matches!(letter, '：' | '＝' | '→' | '⇒' | '—' | '–').then_some((Operator::Colon, at + letter.len_utf8()))
+    }
+
+    /// The value after an operator.
+    pub(super) fn value(&self, operator: Operator, at: usize) -> Option<Value> {
+        let mut start = self.skip_blanks(at);
+        if operator == Operator::Tag || self.at_line_end(start) {
+            start = self.skip_line_breaks(start, operator)?;
+        }
+        if operator == Operator::Tag && self.bytes[start..].starts_with(b"<![CDATA[") {
+            start += 9;
+        }
+        start = self.skip_wrapper(start);
+        if let Some(value) = self.quoted(start) {
+            return Some(value);
+        }
+        let end = self.unquoted_end(start, UNQUOTED, operator);
+        (end > start).then_some(Value {
+            start,
+            end,
+            quoted: operator == Operator::Tag,
+        })
+    }
+
+    fn at_line_end(&self, at: usize) -> bool {
+        matches!(self.bytes.get(at), Some(b'\n' | b'\r'))
+    }
+
+    /// A value on the line after a tag or after `key: >-`.
+    fn skip_line_breaks(&self, at: usize, operator: Operator) -> Option<usize> {
+        if operator != Operator::Tag {
+            return None;
+        }
+        let blanks = self.bytes[at..]
+            .iter()
+            .take(64)
+            .take_while(|byte| byte.is_ascii_whitespace())
+            .count();
+        Some(at + blanks)
+    }
+
+    /// Steps over what a language puts around a literal: `b"`, `SecretStr("`, `["`, `{`.
+    fn skip_wrapper(&self, at: usize) -> usize {
+        const AROUND: &[&str] = &[
+            "SecretStr(",
+            "String(",
+            "new String(",
+            "str(",
+            "bytes(",
+            "Some(",
+            "Buffer.from(",
+            "base64.b64decode(",
+            "atob(",
+            "Secret(",
+            "Password(",
+            "Token(",
+            "ApiKey(",
+            "new SecretString(",
+            "SecretString::new(",
+            "SecretString::from(",
+            "Secret::new(",
+            "SecureString(",
+            "quote(",
+            "json.dumps(",
+            "[]byte(",
+            "string(",
+            "std::string(",
+            "secrecy::Secret::new(",
+            "Masked(",
+            "Redacted(",
+            "Cow::Borrowed(",
+            "Ok(",
+            "[",
+            "{",
+            "(",
+            "token ",
+            "Token ",
+            "Bearer ",
+            "bearer ",
+            "ConvertTo-SecureString ",
+            "@",
+            "$",
+            "!!str ",
+            "!!binary ",
+            "encodeURIComponent(",
+        ];
+        let quote = |at: usize| matches!(self.bytes.get(at), Some(b'"' | b'\'' | b'`' | b'\\'));
+        for wrapper in AROUND {
+            if self.bytes[at..].starts_with(wrapper.as_bytes()) && (quote(at + wrapper.len()) || wrapper.ends_with(' '))
+            {
+                return at + wrapper.len();
+            }
+        }
+        let letters = self.bytes[at..]
+            .iter()
+            .take(3)
+            .take_while(|byte| byte.is_ascii_alphabetic())
+            .count();
+        if (1..=2).contains(&letters) && quote(at + letters) && self.bytes[at + letters] != b'\\' {
+            return at + letters;
+        }
+        at
+    }
+
+    /// A quoted value; quotes may be escaped, as in JSON inside of JSON.
+    pub(super) fn quoted(&self, at: usize) -> Option<Value> {
+        for (open, close) in [
+            ("“", "”"),
+            ("«", "»"),
+            ("„", "“"),
+            ("‘", "’"),
+            ("&quot;", "&quot;"),
+            ("「", "」"),
+        ] {
+            if self.bytes[at..].starts_with(open.as_bytes()) {
+                let start = at + open.len();
+                let line = line_end(self.bytes, start, UNQUOTED);
+                let inside = self.text.get(start..line)?;
+                let end = start + inside.find(close)?;
+                return Some(Value {
+                    start,
+                    end,
+                    quoted: true,
+                });
+            }
+        }
+        let escapes = self.bytes[at..]
+            .iter()
+            .take(8)
+            .take_while(|byte| **byte == b'\\')
+            .count();
+        let quote = *self.bytes.get(at + escapes)?;
+        if !matches!(quote, b'"' | b'\'' | b'`') {
+            return None;
+        }
+        let mut start = at + escapes + 1;
+        if self.bytes[start..].starts_with(&[quote, quote]) {
+            start += 2;
+        }
+        let stop = self.bytes.len().min(start + QUOTED);
+        let mut end = start;
+        while end < stop && self.bytes[end] != b'\n' {
+            if self.bytes[end] == quote {
+                let run = self.bytes[start..end]
+                    .iter()
+                    .rev()
+                    .take_while(|byte| **byte == b'\\')
+                    .count();
+                if escapes == 0 && run % 2 == 1 {
+                    // An escaped quote inside, or the end of the text this one is quoted in.
+                    end += 1;
+                    continue;
+                }
+                let end = if escapes > 0 { end - run.min(escapes) } else { end };
+                return Some(Value {
+                    start,
+                    end,
+                    quoted: true,
+                });
+            }
+            end += 1;
+        }
+        while !self.text.is_char_boundary(end) {
+            end -= 1;
+        }
+        // Cut off before its closing quote.
+        let blank = self.bytes[start..end]
+            .iter()
+            .position(|byte| byte.is_ascii_whitespace());
+        Some(Value {
+            start,
+            end: blank.map_or(end, |blank| start + blank),
+            quoted: false,
+        })
+    }
+
+    /// Where an unquoted value ends.
+    pub(super) fn unquoted_end(&self, start: usize, most: usize, operator: Operator) -> usize {
+        let stop = self.bytes.len().min(start.saturating_add(most));
+        let mut end = start;
+        while end < stop && !self.text.is_char_boundary(end) {
+            end += 1;
+        }
+        while end < stop {
+            let byte = self.bytes[end];
+            let next = self.bytes.get(end + 1).copied().unwrap_or(b' ');
+            let ends = match byte {
+                b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'<' | b'>' => true,
+                0..=0x1f | 0x7f => true,
+                b'\\' => matches!(next, b'n' | b'r' | b't' | b'"' | b'\'' | b'\\' | b'u' | b'\n'),
+                b',' => operator != Operator::Cell || !next.is_ascii_alphanumeric(),
+                b';' => true,
+                b'&' => {
+                    next.is_ascii_alphabetic()
+                        && self.bytes[end..]
+                            .iter()
+                            .take(40)
+                            .any(|byte| *byte == b'=' || *byte == b';')
+                }
+                b')' | b'}' | b']' => !next.is_ascii_alphanumeric(),
+                b'|' => operator == Operator::Cell || next == b' ',
+                0x80.. => {
+                    let letter = self.text[end..].chars().next().unwrap_or(' ');
+                    if letter.is_alphanumeric() {
+                        end += letter.len_utf8() - 1;
+                        false
+                    } else {
+                        true
+                    }
+                }
+                _ => false,
+            };
+            if ends {
+                break;
+            }
+            end += 1;
+        }
+        // A sentence may end after the value.
+        while end > start && matches!(self.bytes[end - 1], b'.' | b':' | b',') {
+            end -= 1;
+        }
+        end
+    }
+
+    pub(super) fn skip_blanks(&self, at: usize) -> usize {
+        let blanks = self.bytes[at.min(self.bytes.len())..]
+            .iter()
+            .take(64)
+            .take_while(|byte| matches!(byte, b' ' | b'\t'))
+            .count();
+        at + blanks
+    }
+}
