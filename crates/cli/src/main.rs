@@ -18,6 +18,7 @@ mod loss;
 mod manual;
 mod memory;
 mod recall;
+mod redact;
 mod restore;
 mod screen;
 mod sessions;
@@ -52,7 +53,7 @@ enum Command {
     Stats(stats::Arguments),
     Erase(erase::Arguments),
     Trim(trim::Arguments),
-    Eval(eval::Arguments),
+    Redact(redact::Arguments),
     Sessions(sessions::Arguments),
     Formats(formats::Arguments),
     Completions(completions::Arguments),
@@ -78,7 +79,7 @@ fn main() -> ExitCode {
         Command::Stats(arguments) => stats::run(&arguments, &mut screen),
         Command::Erase(arguments) => erase::run(&arguments, &mut screen),
         Command::Trim(arguments) => trim::run(&arguments, &mut screen),
-        Command::Eval(arguments) => eval::run(&arguments, &mut screen),
+        Command::Redact(arguments) => redact::run(&arguments, &mut screen),
         Command::Sessions(arguments) => sessions::run(&arguments, &mut screen),
         Command::Formats(arguments) => formats::run(&arguments, &mut screen),
         Command::Completions(arguments) => completions::run(&arguments, &mut screen),

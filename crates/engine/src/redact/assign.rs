@@ -121,7 +121,8 @@ fn is_chosen(operator: Operator, spaced: bool, quoted: bool, text: &str) -> bool
     }
     if spaced {
         let telling = machine || look.symbols > 0 || look.digits >= 2;
-        return is_password(text) && telling && !is_measure(text) && !is_digest(text);
+        let code = text.contains(['{', '(', '[', '<']);
+        return is_password(text) && telling && !code && !is_measure(text) && !is_digest(text);
     }
     if text.bytes().all(|byte| byte.is_ascii_digit()) {
         return text.len() >= 6 && (quoted || operator == Operator::Equals);
@@ -139,7 +140,10 @@ fn is_machine_made(operator: Operator, spaced: bool, quoted: bool, text: &str) -
         return false;
     }
     // `group:artifact:1.2.3` names a package.
-    if operator == Operator::Colon && !quoted && text.contains(':') && look.strange < 0.4 {
+    let package = text
+        .rsplit_once(':')
+        .is_some_and(|(_, version)| version.contains('.') && is_measure(version));
+    if operator == Operator::Colon && !quoted && (package || text.contains(':') && look.strange < 0.4) {
         return false;
     }
     if look.is_random(if spaced { 16 } else { 10 }) {

@@ -169,7 +169,7 @@ impl Scanner<'_> {
     pub fn basic(&mut self, end: usize) {
         let class = Class::of('s').expect("the class of base64 exists");
         let stop = class.run(self.bytes, end, CREDENTIALS);
-        if stop - end < 8 || self.is_covered(end) {
+        if stop - end < 8 || !(stop - end).is_multiple_of(4) || self.is_covered(end) {
             return;
         }
         let decoded = decode(&self.bytes[end..stop]);

@@ -105,10 +105,11 @@ impl Scanner<'_> {
         let mut keyed = true;
         let mut count = 0;
         while at < stop && count < WORDS {
-            let blanks = self.bytes[at..stop]
+            let blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'*' | b'\\' | b'(' | b'=' | b':');
+            let blanks = self.bytes[at..stop].iter().take_while(|byte| blank(byte)).count();
+            announced |= self.bytes[at..at + blanks]
                 .iter()
-                .take_while(|byte| matches!(byte, b' ' | b'\t' | b'*' | b'\\' | b'('))
-                .count();
+                .any(|byte| matches!(byte, b'=' | b':'));
             at += blanks;
             if at >= stop {
                 return;

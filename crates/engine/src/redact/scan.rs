@@ -224,6 +224,9 @@ impl<'a> Scanner<'a> {
             return false;
         }
         let look = Look::at(body.as_bytes());
+        if body.ends_with("EXAMPLE") || body.ends_with("EXAMPLEKEY") {
+            return false;
+        }
         if look.entropy < rule.entropy
             || look.distinct < 5.min(look.length)
             || (is_placeholder(body) && look.strange < 0.45)

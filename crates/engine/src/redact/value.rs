@@ -384,7 +384,7 @@ pub(super) fn is_password(value: &str) -> bool {
                 && value.bytes().any(|byte| {
                     matches!(
                         byte,
-                        b'!' | b'@' | b'#' | b'$' | b'%' | b'^' | b'&' | b'*' | b'?' | b'~' | b'+' | b'='
+                        b'!' | b'@' | b'#' | b'$' | b'%' | b'^' | b'&' | b'*' | b'?' | b'~' | b'+'
                     )
                 })))
 }
