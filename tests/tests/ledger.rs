@@ -143,18 +143,18 @@ fn the_same_conversation_gives_the_same_bytes_however_it_was_learnt() {
         let form = Form::ALL[(seed % 3) as usize];
         let tried = attempt(form, seed);
         let messages = tried.document.transcript.messages();
-        let at_once = tried.compactor.scribe().unwrap().memory(None).to_bytes();
+        let at_once = tried.compactor.scribe().unwrap().memory().to_bytes();
         // One message at a time, and a restart in between.
         let mut stepwise = scribe();
         for end in 1..=messages.len() {
             stepwise.observe(&messages[..end]);
             if end == messages.len() / 2 {
-                let saved = Memory::from_bytes(&stepwise.memory(None).to_bytes()).unwrap();
+                let saved = Memory::from_bytes(&stepwise.memory().to_bytes()).unwrap();
                 stepwise = scribe();
                 assert!(stepwise.resume(saved, messages), "seed {seed}");
             }
         }
-        assert_eq!(stepwise.memory(None).to_bytes(), at_once, "seed {seed}");
+        assert_eq!(stepwise.memory().to_bytes(), at_once, "seed {seed}");
         assert_eq!(written(&attempt(form, seed)), written(&tried), "seed {seed}");
         // A state of another conversation is not taken for this one's.
         let mut other = Generated::new(form, seed + 1_000_000);
@@ -174,7 +174,7 @@ fn a_compacted_conversation_goes_on_from_its_block() {
         let first = tried.compactor.scribe().unwrap();
         let mut resumed = scribe();
         let (at, _) = resumed.find_frame(again.transcript.messages()).unwrap();
-        let saved = first.memory(Some(&block.span)).to_bytes();
+        let saved = first.memory_behind(&block.span, &block.carried).to_bytes();
         resumed.resume_behind(at, Memory::from_bytes(&saved).unwrap());
         resumed.observe(again.transcript.messages());
         assert_eq!(resumed.ledger(), first.ledger(), "seed {seed}: nothing is folded twice");

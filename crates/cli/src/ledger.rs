@@ -129,11 +129,11 @@ pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
             format: document.format.name,
             messages: scribe.ledger().folded(),
             entries: entries.into_iter().map(EntryReport::new).collect(),
-            block,
+            block: block.map(|block| block.text),
         });
     }
     match block {
-        Some(block) => screen.result(format!("{block}\n").as_bytes()),
+        Some(block) => screen.result(format!("{}\n", block.text).as_bytes()),
         None => print(&entries, scribe.ledger().folded(), screen),
     }
 }

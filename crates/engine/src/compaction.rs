@@ -28,6 +28,7 @@ use crate::decide::Standing;
 use crate::decide::Survey;
 use crate::decide::plan;
 use crate::decide::plan_replacement;
+use crate::ledger::memory::Carried;
 use crate::ledger::scribe::Scribe;
 use crate::transcript::Author;
 use crate::transcript::Message;
@@ -97,6 +98,8 @@ pub struct Block {
     pub message: Message,
     /// What stays beside it.
     pub span: Span,
+    /// The evidence it shows.
+    pub carried: Vec<Carried>,
 }
 
 /// Compacts one conversation, again and again as it grows.
@@ -306,7 +309,7 @@ impl Compactor {
     ) {
         let family = self.tally.family();
         let span = &replacement.span;
-        let Some(block) = self.write_block(transcript, replacement, situation.block_role) else {
+        let Some((block, carried)) = self.write_block(transcript, replacement, situation.block_role) else {
             outcome.verdict = Verdict::Unchanged(FAILED.to_owned());
             return;
         };
@@ -357,13 +360,19 @@ impl Compactor {
         let block = Block {
             message: block,
             span: span.clone(),
+            carried,
         };
         outcome.block = Some(block.clone());
         self.block = Some(block);
     }
 
     /// The block's message; `None` when it could not be made, for whatever reason.
-    fn write_block(&self, transcript: &Transcript, replacement: &Replacement, role: Role) -> Option<Message> {
+    fn write_block(
+        &self,
+        transcript: &Transcript,
+        replacement: &Replacement,
+        role: Role,
+    ) -> Option<(Message, Vec<Carried>)> {
         let scribe = self.scribe.as_ref()?;
         let family = self.tally.family();
         let span = &replacement.span;
@@ -378,11 +387,12 @@ impl Compactor {
         let budget = replacement.block_tokens.saturating_sub(measure(&empty, family).total());
         let count = |text: &str| family.count(text, TextKind::Prose);
         let write = AssertUnwindSafe(|| scribe.block(messages, span, budget, &count));
-        let text = catch_unwind(write).ok().flatten()?;
-        Some(Message {
-            parts: vec![Part::Text(text.into())],
+        let written = catch_unwind(write).ok().flatten()?;
+        let message = Message {
+            parts: vec![Part::Text(written.text.into())],
             ..empty
-        })
+        };
+        Some((message, written.carried))
     }
 
     /// What this pass has decided need not be looked at again.

@@ -113,13 +113,16 @@ fn states(compactor: &Compactor, outcome: &Outcome, conversation: &str) -> Vec<(
     };
     let mut states = Vec::new();
     if scribe.resumed_block().is_none() {
-        states.push((conversation.to_owned(), scribe.memory(None).to_bytes()));
+        states.push((conversation.to_owned(), scribe.memory().to_bytes()));
     }
     if let Some(block) = &outcome.block
         && let [Part::Text(text)] = &block.message.parts[..]
         && let Some(mark) = scribe.mark_of(text)
     {
-        states.push((memory::frame_name(mark), scribe.memory(Some(&block.span)).to_bytes()));
+        states.push((
+            memory::frame_name(mark),
+            scribe.memory_behind(&block.span, &block.carried).to_bytes(),
+        ));
     }
     states
 }

@@ -138,6 +138,13 @@ impl Facts {
             .flat_map(|known| known.past.iter().chain(&known.current).chain(&known.proposed))
     }
 
+    /// Values that no longer hold, each with the one that does.
+    pub fn replaced(&self) -> impl Iterator<Item = (&Entry, Option<&Entry>)> {
+        self.values
+            .values()
+            .flat_map(|known| known.past.iter().map(|old| (old, known.current.as_ref())))
+    }
+
     fn remember_past(&mut self, key: &str, old: Entry) {
         let past = &mut self.values.entry(key.into()).or_default().past;
         // A value that comes back and goes again is one superseded value.

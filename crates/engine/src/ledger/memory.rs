@@ -7,9 +7,14 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use crate::ledger::Ledger;
+use crate::transcript::Author;
+use crate::transcript::CallId;
 use crate::transcript::Content;
+use crate::transcript::Input;
 use crate::transcript::Message;
 use crate::transcript::Part;
+use crate::transcript::Role;
+use crate::transcript::ToolCall;
 
 /// The version of a saved state; another one is not read, and the ledger is folded anew.
 const VERSION: u32 = 1;
@@ -70,6 +75,41 @@ pub struct Kept {
     pub number: u32,
 }
 
+/// A piece of evidence that a block showed: what the next one chooses from again, when the history itself is gone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Carried {
+    /// The number of its message.
+    pub number: u32,
+    /// Who wrote it.
+    pub author: Author,
+    /// The called tool, when it is from the arguments of a call.
+    pub tool: Option<Box<str>>,
+    /// What it says.
+    pub text: Box<str>,
+}
+
+impl Carried {
+    /// A message that says only this.
+    pub fn to_message(&self) -> Message {
+        let part = match &self.tool {
+            Some(tool) => Part::Call(Box::new(ToolCall {
+                id: CallId::new(""),
+                name: tool.clone(),
+                input: Input::Text(self.text.clone()),
+            })),
+            None => Part::Text(self.text.clone()),
+        };
+        let role = match self.author {
+            Author::Assistant => Role::Assistant,
+            Author::System | Author::User | Author::Tool | Author::Host | Author::Summary => Role::User,
+        };
+        Message {
+            author: self.author,
+            ..Message::new(role, vec![part])
+        }
+    }
+}
+
 /// A saved state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Memory {
@@ -80,16 +120,19 @@ pub struct Memory {
     pub chain: Digest,
     /// What a block left, in order; empty for a state that is looked for by its whole conversation.
     pub kept: Vec<Kept>,
+    /// The evidence that the block showed.
+    pub carried: Vec<Carried>,
 }
 
 impl Memory {
     /// A state to save.
-    pub fn new(ledger: Ledger, chain: Digest, kept: Vec<Kept>) -> Self {
+    pub fn new(ledger: Ledger, chain: Digest, kept: Vec<Kept>, carried: Vec<Carried>) -> Self {
         Self {
             version: VERSION,
             ledger,
             chain,
             kept,
+            carried,
         }
     }
 

@@ -8,10 +8,12 @@
 pub mod credentials;
 pub mod deeds;
 pub mod entry;
+pub mod evidence;
 pub mod facts;
 pub mod frame;
 pub mod memory;
 pub mod page;
+mod quote;
 pub mod scribe;
 pub mod statements;
 
@@ -48,6 +50,11 @@ impl Ledger {
     /// How many messages were taken in.
     pub fn folded(&self) -> u32 {
         self.folded
+    }
+
+    /// Values that no longer hold, each with the one that does.
+    pub fn replaced(&self) -> impl Iterator<Item = (&Entry, Option<&Entry>)> {
+        self.facts.replaced()
     }
 
     /// Every entry: statements, facts, then what was done.

@@ -8,7 +8,12 @@ use std::sync::Arc;
 use crate::decide::Span;
 use crate::ledger::Ledger;
 use crate::ledger::entry::Entry;
+use crate::ledger::evidence::Evidence;
+use crate::ledger::evidence::Room;
+use crate::ledger::evidence::Snippet;
+use crate::ledger::evidence::render;
 use crate::ledger::frame;
+use crate::ledger::memory::Carried;
 use crate::ledger::memory::Digest;
 use crate::ledger::memory::Kept;
 use crate::ledger::memory::Memory;
@@ -16,6 +21,7 @@ use crate::ledger::memory::chained;
 use crate::ledger::memory::digest;
 use crate::ledger::page;
 use crate::ledger::page::Sections;
+use crate::ledger::quote::Quoting;
 use crate::redact::Known;
 use crate::redact::Redactor;
 use crate::transcript::Author;
@@ -48,6 +54,15 @@ impl Cleaner for NothingToHide {
     }
 }
 
+/// A block as it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// Its text, frame included.
+    pub text: String,
+    /// The evidence it shows.
+    pub carried: Vec<Carried>,
+}
+
 /// Below this a block has no room for a full notice.
 const ROOM_FOR_NOTICE: u64 = 600;
 /// Below this a block is not worth its frame.
@@ -68,6 +83,9 @@ pub struct Scribe {
     /// Secrets seen so far; they are in memory only.
     known: Known,
     ledger: Ledger,
+    evidence: Evidence,
+    /// What an earlier block showed of a history that is gone, and the same as messages that evidence is chosen from.
+    carried: Vec<(u32, Message)>,
     /// The digest of everything that was folded.
     chain: Digest,
     /// For every message seen, its number in the conversation: what a block stands for has numbers too.
@@ -99,6 +117,8 @@ impl Scribe {
             cleaner,
             known: Known::default(),
             ledger: Ledger::default(),
+            evidence: Evidence::new(),
+            carried: Vec::new(),
             chain: Digest::default(),
             numbers: Vec::new(),
             digests: Vec::new(),
@@ -133,6 +153,14 @@ impl Scribe {
         self.chain = memory.chain;
         self.expected = memory.kept.into();
         self.resumed_block = Some(block);
+        self.carried = memory
+            .carried
+            .iter()
+            .map(|carried| (carried.number, carried.to_message()))
+            .collect();
+        for (place, (_, message)) in (0..).zip(&self.carried) {
+            self.evidence.fold(place, message);
+        }
     }
 
     /// Goes on from a state of the same conversation, if it is one: whether these messages begin as it says.
@@ -149,7 +177,9 @@ impl Scribe {
             return false;
         }
         for (index, message) in known.iter().enumerate() {
-            if let Some(clean) = self.clean_message(message, false) {
+            let clean = self.clean_message(message, false);
+            self.evidence.fold(index as u32, clean.as_ref().unwrap_or(message));
+            if let Some(clean) = clean {
                 self.cleaned.insert(index as u32, clean);
             }
         }
@@ -160,17 +190,20 @@ impl Scribe {
         true
     }
 
-    /// The state to save: for the whole conversation, or for a block that leaves what a span keeps.
-    pub fn memory(&self, span: Option<&Span>) -> Memory {
-        let kept = span.map(|span| {
-            let kept = span.kept.iter().filter(|index| self.numbers[**index] != NO_NUMBER);
-            let kept = kept.map(|index| Kept {
-                digest: self.digests[*index],
-                number: self.numbers[*index],
-            });
-            kept.collect()
+    /// The state to save for the whole conversation. Evidence is not part of it: it is chosen from the messages, which
+    /// are at hand whenever the state is.
+    pub fn memory(&self) -> Memory {
+        Memory::new(self.ledger.clone(), self.chain, Vec::new(), Vec::new())
+    }
+
+    /// The state to save behind a block that leaves what a span keeps.
+    pub fn memory_behind(&self, span: &Span, carried: &[Carried]) -> Memory {
+        let kept = span.kept.iter().filter(|index| self.numbers[**index] != NO_NUMBER);
+        let kept = kept.map(|index| Kept {
+            digest: self.digests[*index],
+            number: self.numbers[*index],
         });
-        Memory::new(self.ledger.clone(), self.chain, kept.unwrap_or_default())
+        Memory::new(self.ledger.clone(), self.chain, kept.collect(), carried.to_vec())
     }
 
     /// The block of an earlier pass that the conversation came with, and that the next one replaces.
@@ -212,6 +245,8 @@ impl Scribe {
                     self.ledger.fold(clean.as_ref().unwrap_or(message));
                 }
             }
+            let place = (self.carried.len() + index) as u32;
+            self.evidence.fold(place, clean.as_ref().unwrap_or(message));
             if let Some(clean) = clean {
                 self.cleaned.insert(index as u32, clean);
             }
@@ -266,27 +301,121 @@ impl Scribe {
 
     /// The block that stands for everything a span does not keep, in at most this many tokens; `None` when they are too
     /// few for a block.
-    pub fn block(&self, messages: &[Message], span: &Span, budget: u64, count: &dyn Fn(&str) -> u64) -> Option<String> {
+    pub fn block(
+        &self,
+        messages: &[Message],
+        span: &Span,
+        budget: u64,
+        count: &dyn Fn(&str) -> u64,
+    ) -> Option<Written> {
         if budget < LEAST_BLOCK {
             return None;
         }
         let mut room = budget;
         for _ in 0..MOST_ATTEMPTS {
-            let block = frame::wrap(&self.key, &self.body(messages, span, room, count));
-            let tokens = count(&block);
+            let (body, snippets) = self.body(messages, span, room, count);
+            let text = frame::wrap(&self.key, &body);
+            let tokens = count(&text);
             if tokens <= budget {
-                return Some(block);
+                let carried = snippets.into_iter().map(|snippet| Carried {
+                    number: snippet.message,
+                    author: snippet.author,
+                    tool: snippet.tool,
+                    text: snippet.text.into(),
+                });
+                return Some(Written {
+                    text,
+                    carried: carried.collect(),
+                });
             }
             room = room.saturating_sub(tokens - budget + 1);
         }
         None
     }
 
-    fn body(&self, _messages: &[Message], span: &Span, room: u64, count: &dyn Fn(&str) -> u64) -> String {
-        let notice = if room >= ROOM_FOR_NOTICE { frame::NOTICE } else { "" };
-        let frame_cost = count(&frame::wrap(&self.key, notice));
-        let sections = self.sections(span, room.saturating_sub(frame_cost), count);
-        format!("{notice}\n{}", sections.text()).trim().to_owned()
+    fn body(
+        &self,
+        messages: &[Message],
+        span: &Span,
+        room: u64,
+        count: &dyn Fn(&str) -> u64,
+    ) -> (String, Vec<Snippet>) {
+        let has_room = room >= ROOM_FOR_NOTICE;
+        let notice = if has_room { frame::NOTICE } else { "" };
+        let left = room.saturating_sub(count(&frame::wrap(&self.key, notice)));
+        let sections = self.sections(span, left, count);
+        let mut text = sections.text();
+        let notes = if has_room {
+            self.notes(span, &sections)
+        } else {
+            String::new()
+        };
+        if has_room {
+            text.push_str("## Evidence\n");
+        }
+        let used = count(&text) + count(&notes);
+        let snippets = self.choose(messages, span, &text, left.saturating_sub(used), count);
+        if snippets.is_empty() && has_room {
+            text.truncate(text.len() - "## Evidence\n".len());
+        }
+        let body = format!("{notice}\n{text}{}{notes}", render(&snippets));
+        (body.trim().to_owned(), snippets)
+    }
+
+    /// How much was replaced, what the sections left out, and how to get it back.
+    fn notes(&self, span: &Span, sections: &Sections) -> String {
+        let kept = span
+            .kept
+            .iter()
+            .filter(|index| self.numbers[**index] != NO_NUMBER)
+            .count();
+        let gone = (self.ledger.folded() as usize).saturating_sub(kept);
+        let mut notes = format!(
+            "## Retrieval notes\n- {gone} earlier messages are stored whole; mainstay recall WORDS finds them."
+        );
+        let left: Vec<String> = sections
+            .left_out
+            .iter()
+            .map(|(section, left)| format!("{} {left}", section.heading().to_lowercase()))
+            .collect();
+        if !left.is_empty() {
+            notes.push_str(&format!(" Left out above: {}.", left.join(", ")));
+        }
+        notes
+    }
+
+    /// Evidence from what a span does not keep.
+    fn choose(
+        &self,
+        messages: &[Message],
+        span: &Span,
+        shown: &str,
+        budget: u64,
+        count: &dyn Fn(&str) -> u64,
+    ) -> Vec<Snippet> {
+        let first = self.carried.len();
+        let shown_message = |(index, message)| self.cleaned.get(&(index as u32)).unwrap_or(message);
+        let list: Vec<&Message> = self
+            .carried
+            .iter()
+            .map(|(_, message)| message)
+            .chain(messages.iter().enumerate().map(shown_message))
+            .collect();
+        let index_of = |place: u32| (place as usize).checked_sub(first);
+        let number = |place: u32| match index_of(place) {
+            Some(index) => self.numbers[index],
+            None => self.carried[place as usize].0,
+        };
+        let quoting = Quoting::new(&self.ledger);
+        let room = Room {
+            is_cold: &|place| index_of(place).is_none_or(|index| !span.keeps(index)),
+            shown: &[shown],
+            budget,
+            count,
+            filter: &|text| quoting.quote(text),
+            number: &number,
+        };
+        self.evidence.choose(&list, &room)
     }
 
     fn sections(&self, span: &Span, room: u64, count: &dyn Fn(&str) -> u64) -> Sections {

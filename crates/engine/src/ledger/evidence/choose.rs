@@ -1,0 +1,382 @@
+//! Chooses pieces under a budget: always the one that is worth most per token, given what is kept already.
+//!
+//! A piece is considered alone and together with the one or two that follow it, because some pieces are only worth
+//! their tokens beside each other. Worth falls as others show the same identifiers and rises as neighbours are kept; a
+//! queue that re-values what reaches its top keeps this close to linear. What the block costs is counted on the
+//! block as it will stand, never only added up.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::collections::HashSet;
+use std::fmt::Write;
+
+use crate::ledger::evidence::Evidence;
+use crate::ledger::evidence::gains::Gains;
+use crate::ledger::evidence::spoken;
+use crate::transcript::Author;
+use crate::transcript::Message;
+
+/// How many neighbouring pieces are considered together. More of them took three times as long and kept no more.
+const TOGETHER: u32 = 3;
+
+/// Neighbours further apart than this do not belong together: the reach of a pair, on both sides.
+const WIDE: u32 = 300;
+
+/// About what the line above the pieces of a text costs; the exact figure is settled on the finished block.
+const HEADING: u32 = 4;
+
+/// What is left unused without another look: less than a piece costs.
+const SLACK: u64 = 8;
+
+/// How often a block is measured and filled up again. The second round wins what estimates left over.
+const ROUNDS: usize = 4;
+
+/// A verbatim piece of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snippet {
+    /// The number of its message.
+    pub message: u32,
+    /// Which of the message's texts it is from: text, tool calls and text in tool results are counted in order.
+    pub text_slot: u32,
+    /// Who wrote it.
+    pub author: Author,
+    /// The called tool, when it is from the arguments of a call.
+    pub tool: Option<Box<str>>,
+    /// What it says, without white space at its end.
+    pub text: String,
+}
+
+/// What a choice has to work with.
+pub struct Room<'a> {
+    /// Which messages evidence is taken from. The others stay in the conversation: what they show is not shown again.
+    pub is_cold: &'a dyn Fn(u32) -> bool,
+    /// Texts that stand elsewhere in the result.
+    pub shown: &'a [&'a str],
+    /// What the rendered snippets may cost.
+    pub budget: u64,
+    /// Counts tokens.
+    pub count: &'a dyn Fn(&str) -> u64,
+    /// What every piece passes through before it is counted or shown; a piece of which nothing is left is not taken.
+    pub filter: &'a dyn for<'t> Fn(&'t str) -> Cow<'t, str>,
+    /// The number under which a message is shown.
+    pub number: &'a dyn Fn(u32) -> u32,
+}
+
+/// The block that snippets make: one heading for what stands together in a text, one line for each snippet.
+pub fn render(snippets: &[Snippet]) -> String {
+    let mut block = String::new();
+    let mut above = None;
+    for snippet in snippets {
+        let place = (snippet.message, snippet.text_slot);
+        if above != Some(place) {
+            match &snippet.tool {
+                Some(tool) => writeln!(block, "{} call {tool}:", snippet.message),
+                None => writeln!(block, "{} {}:", snippet.message, snippet.author.name()),
+            }
+            .expect("writing to a string does not fail");
+            above = Some(place);
+        }
+        block.push_str(&snippet.text);
+        block.push('\n');
+    }
+    block
+}
+
+impl Evidence {
+    /// The snippets that are worth most within the budget, in the order of the conversation.
+    ///
+    /// `messages` are those that were folded, in the same places.
+    pub fn choose(&self, messages: &[&Message], room: &Room<'_>) -> Vec<Snippet> {
+        let mut choice = Choice::new(self, messages, room);
+        let mut left = room.budget;
+        for _ in 0..ROUNDS {
+            let filled = choice.fill(left);
+            let cost = choice.settle();
+            left = room.budget - cost.min(room.budget);
+            if !filled || left <= SLACK {
+                break;
+            }
+        }
+        choice.snippets()
+    }
+}
+
+/// A piece in the queue, with what it was worth when it was put there.
+struct Offer {
+    rate: f64,
+    piece: u32,
+    last: u32,
+    version: u32,
+}
+
+impl Ord for Offer {
+    fn cmp(&self, other: &Self) -> Ordering {
+        // Newer pieces first among equals: what was said last is what holds.
+        self.rate
+            .total_cmp(&other.rate)
+            .then(self.piece.cmp(&other.piece))
+            .then(self.version.cmp(&other.version))
+    }
+}
+
+impl PartialOrd for Offer {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Offer {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Offer {}
+
+/// A choice on its way.
+struct Choice<'a> {
+    evidence: &'a Evidence,
+    room: &'a Room<'a>,
+    gains: Gains<'a>,
+    /// What each text says and who said it; nothing where it is not to be taken from.
+    texts: Vec<Option<(&'a str, Author, Option<&'a str>)>>,
+    is_open: Vec<bool>,
+    /// Tokens of each piece, and whether they are counted or estimated.
+    costs: Vec<(u32, bool)>,
+    versions: Vec<u32>,
+    /// Whether the same words stand again further on.
+    is_repeated: Vec<bool>,
+    queue: BinaryHeap<Offer>,
+    chosen: Vec<u32>,
+}
+
+impl<'a> Choice<'a> {
+    fn new(evidence: &'a Evidence, messages: &'a [&'a Message], room: &'a Room<'a>) -> Self {
+        let kept = &evidence.kept;
+        let texts = texts(evidence, messages, room);
+        let gains = Gains::new(
+            evidence,
+            &|text| !(room.is_cold)(kept.texts[text as usize].message),
+            room.shown,
+        );
+        let mut seen = HashSet::new();
+        let mut is_repeated: Vec<bool> = kept.pieces.iter().rev().map(|piece| !seen.insert(piece.hash)).collect();
+        is_repeated.reverse();
+        let mut choice = Self {
+            evidence,
+            room,
+            gains,
+            is_open: vec![false; texts.len()],
+            texts,
+            costs: kept.pieces.iter().map(|piece| (piece.estimate, false)).collect(),
+            versions: vec![0; kept.pieces.len()],
+            is_repeated,
+            queue: BinaryHeap::new(),
+            chosen: Vec::new(),
+        };
+        for piece in 0..kept.pieces.len() as u32 {
+            choice.offer(piece);
+        }
+        choice
+    }
+
+    /// Whether a piece may be chosen for itself.
+    fn is_candidate(&self, piece: u32) -> bool {
+        !self.gains.is_kept[piece as usize]
+            && !self.is_repeated[piece as usize]
+            && self.texts[self.evidence.kept.pieces[piece as usize].text as usize].is_some()
+    }
+
+    /// Puts a piece in the queue with what it is worth now.
+    fn offer(&mut self, piece: u32) {
+        if !self.is_candidate(piece) {
+            return;
+        }
+        self.versions[piece as usize] += 1;
+        if let Some((rate, last)) = self.value(piece) {
+            let version = self.versions[piece as usize];
+            self.queue.push(Offer {
+                rate,
+                piece,
+                last,
+                version,
+            });
+        }
+    }
+
+    /// The best worth per token that a piece has, alone or with those that follow, and where they end.
+    fn value(&mut self, piece: u32) -> Option<(f64, u32)> {
+        let pieces = &self.evidence.kept.pieces;
+        let head = pieces[piece as usize];
+        let mut best: Option<(f64, u32)> = None;
+        for last in piece..piece + TOGETHER {
+            let Some(next) = pieces.get(last as usize) else { break };
+            if next.text != head.text || next.end - head.start > WIDE && last > piece {
+                break;
+            }
+            if last > piece && (pieces[last as usize - 1].end != next.start || self.gains.is_kept[last as usize]) {
+                break;
+            }
+            let gain = self.gains.of(piece, last);
+            let rate = gain / f64::from(self.cost(piece, last).max(1));
+            if gain > 0.0 && best.is_none_or(|(known, _)| rate > known) {
+                best = Some((rate, last));
+            }
+        }
+        best
+    }
+
+    /// What neighbouring pieces cost together, the line above them included where there is none yet.
+    fn cost(&self, piece: u32, last: u32) -> u32 {
+        let tokens: u32 = (piece..=last).map(|one| self.costs[one as usize].0).sum();
+        let text = self.evidence.kept.pieces[piece as usize].text as usize;
+        tokens + if self.is_open[text] { 0 } else { HEADING }
+    }
+
+    /// Counts pieces whose cost was only estimated; says whether there were any.
+    fn count(&mut self, piece: u32, last: u32) -> bool {
+        let mut is_new = false;
+        for one in piece..=last {
+            if self.costs[one as usize].1 {
+                continue;
+            }
+            is_new = true;
+            let body = self.body(one, one);
+            let shown = (self.room.filter)(body);
+            if shown.is_empty() {
+                self.is_repeated[one as usize] = true;
+            }
+            let tokens = (self.room.count)(&shown);
+            self.costs[one as usize] = (u32::try_from(tokens).unwrap_or(u32::MAX / 4).saturating_add(1), true);
+        }
+        is_new
+    }
+
+    /// The text of neighbouring pieces, without the white space at its end.
+    fn body(&self, piece: u32, last: u32) -> &'a str {
+        let pieces = &self.evidence.kept.pieces;
+        let (head, tail) = (pieces[piece as usize], pieces[last as usize]);
+        let text = self.texts[head.text as usize].map_or("", |(text, _, _)| text);
+        text.get(head.start as usize..tail.end as usize)
+            .unwrap_or("")
+            .trim_ascii_end()
+    }
+
+    /// Takes offers until the tokens are used up; says whether anything was taken.
+    fn fill(&mut self, mut left: u64) -> bool {
+        let before = self.chosen.len();
+        let mut too_dear = Vec::new();
+        while left > 0 {
+            let Some(offer) = self.queue.pop() else { break };
+            let piece = offer.piece;
+            if offer.version != self.versions[piece as usize] || !self.is_candidate(piece) {
+                continue;
+            }
+            self.count(piece, offer.last);
+            if !self.is_candidate(piece) {
+                continue;
+            }
+            let Some((rate, last)) = self.value(piece) else {
+                continue;
+            };
+            if self.count(piece, last) || self.queue.peek().is_some_and(|next| next.rate > rate) {
+                self.offer(piece);
+                continue;
+            }
+            let cost = u64::from(self.cost(piece, last));
+            if cost > left {
+                too_dear.push(piece);
+                continue;
+            }
+            left -= cost;
+            self.take(piece, last);
+        }
+        for piece in too_dear {
+            self.offer(piece);
+        }
+        self.chosen.len() > before
+    }
+
+    fn take(&mut self, piece: u32, last: u32) {
+        self.is_open[self.evidence.kept.pieces[piece as usize].text as usize] = true;
+        let mut touched = Vec::new();
+        for one in piece..=last {
+            if !self.gains.is_kept[one as usize] {
+                self.gains.keep(one, |other| touched.push(other));
+                self.chosen.push(one);
+            }
+        }
+        touched.sort_unstable();
+        touched.dedup();
+        for other in touched {
+            self.offer(other);
+        }
+    }
+
+    /// Gives up what was chosen last until the block fits; returns what it costs.
+    fn settle(&mut self) -> u64 {
+        loop {
+            let snippets = self.snippets();
+            if snippets.is_empty() {
+                return 0;
+            }
+            let cost = (self.room.count)(&render(&snippets));
+            let mut over = cost.saturating_sub(self.room.budget);
+            if over == 0 {
+                return cost;
+            }
+            while over > 0 {
+                let Some(piece) = self.chosen.pop() else { break };
+                over = over.saturating_sub(u64::from(self.costs[piece as usize].0));
+            }
+        }
+    }
+
+    /// What is chosen, in order, pieces that follow one another as one.
+    fn snippets(&self) -> Vec<Snippet> {
+        let pieces = &self.evidence.kept.pieces;
+        let mut chosen = self.chosen.clone();
+        chosen.sort_unstable();
+        let mut snippets = Vec::new();
+        let follows = |a: &u32, b: &u32| {
+            let (a, b) = (pieces[*a as usize], pieces[*b as usize]);
+            a.text == b.text && a.end == b.start
+        };
+        for run in chosen.chunk_by(follows) {
+            let (first, last) = (run[0], run[run.len() - 1]);
+            let text = pieces[first as usize].text as usize;
+            let Some((_, author, tool)) = self.texts[text] else {
+                continue;
+            };
+            snippets.push(Snippet {
+                message: (self.room.number)(self.evidence.kept.texts[text].message),
+                text_slot: self.evidence.kept.texts[text].slot,
+                author,
+                tool: tool.map(Box::from),
+                text: (self.room.filter)(self.body(first, last)).into_owned(),
+            });
+        }
+        snippets
+    }
+}
+
+/// The texts that evidence may be taken from, in the order in which they were folded.
+fn texts<'a>(
+    evidence: &'a Evidence,
+    messages: &'a [&'a Message],
+    room: &Room<'_>,
+) -> Vec<Option<(&'a str, Author, Option<&'a str>)>> {
+    let mut texts = Vec::with_capacity(evidence.kept.texts.len());
+    for known in evidence.kept.texts.chunk_by(|a, b| a.message == b.message) {
+        let message = messages.get(known[0].message as usize);
+        let message = message.filter(|message| message.author != Author::System && (room.is_cold)(known[0].message));
+        let mut said = message.into_iter().flat_map(|message| spoken(message)).zip(0u32..);
+        // Slots rise within a message, so one walk over it finds them all.
+        texts.extend(known.iter().map(|text| {
+            let (spoken, _) = said.find(|(_, slot)| *slot == text.slot)?;
+            Some((spoken.text, spoken.author, spoken.tool))
+        }));
+    }
+    texts
+}

@@ -1,0 +1,349 @@
+//! Evidence: verbatim pieces of the cold history, chosen under a budget by how likely the agent is to need them.
+//!
+//! An agent that goes on after a compaction needs the exact spelling of paths, names, ids and numbers, and it needs them
+//! beside what they belong to. [`Evidence`] is folded message by message and remembers, for every identifier, who wrote it,
+//! how often and when last, and for every piece of text, where it stands and which identifiers it holds.
+//! [`Evidence::choose`] then picks pieces greedily by expected use per token.
+//!
+//! What holds: a snippet is a verbatim piece of its message (but for the caller's filter); the snippets, [`render`]ed,
+//! never cost more than the budget; folding costs what the message costs, whatever came before; the same
+//! conversation gives the same snippets, folded at once, step by step, or through a saved state.
+//!
+//! Not here: redaction (the caller passes a filter), the frame around the block, and reasoning, which providers seal.
+
+mod choose;
+mod gains;
+mod pairs;
+mod pieces;
+mod scan;
+mod stats;
+mod weights;
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::ledger::evidence::stats::Clock;
+use crate::ledger::evidence::stats::Sighting;
+use crate::ledger::evidence::stats::Stats;
+use crate::ledger::evidence::stats::Voice;
+use crate::transcript::Author;
+use crate::transcript::Content;
+use crate::transcript::Input;
+use crate::transcript::Message;
+use crate::transcript::Part;
+
+pub use choose::Room;
+pub use choose::Snippet;
+pub use choose::render;
+pub use scan::Class;
+pub use scan::Found;
+pub use scan::scan;
+pub use weights::Features;
+pub use weights::NAMES as FEATURE_NAMES;
+
+/// What is remembered of a conversation in order to choose evidence from it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Saved", into = "Saved")]
+pub struct Evidence {
+    kept: Saved,
+    ids: HashMap<Box<str>, u32>,
+    keys: HashMap<Box<str>, u32>,
+}
+
+/// The part of the state that is saved; the rest is an index over it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Saved {
+    clock: Clock,
+    names: Vec<Name>,
+    stats: Vec<Stats>,
+    texts: Vec<TextRef>,
+    pieces: Vec<Piece>,
+    occurrences: Vec<Occurrence>,
+    keys: u32,
+}
+
+/// An identifier. Two paths with the same last component share a key: either tells where to look.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Name {
+    text: Box<str>,
+    class: u8,
+    key: u32,
+}
+
+/// A text of a message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct TextRef {
+    message: u32,
+    /// Which of the message's texts, in order.
+    slot: u32,
+    voice: Voice,
+    /// The message's place among those that count.
+    turn: u32,
+    /// Where it starts in the message, all its texts in a row.
+    offset: u32,
+    /// The identifier that the called tool's name is.
+    tool: Option<u32>,
+}
+
+/// A piece of a text, and the first of its occurrences; they end where those of the next piece begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Piece {
+    text: u32,
+    start: u32,
+    end: u32,
+    first: u32,
+    /// A hash of what it says, by which repetitions are known.
+    hash: u64,
+    /// About how many tokens it costs.
+    estimate: u32,
+}
+
+/// An identifier at a place of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Occurrence {
+    id: u32,
+    at: u32,
+}
+
+impl From<Saved> for Evidence {
+    fn from(kept: Saved) -> Self {
+        let ids = (0u32..)
+            .zip(&kept.names)
+            .map(|(id, name)| (name.text.clone(), id))
+            .collect();
+        let keys = kept
+            .names
+            .iter()
+            .map(|name| (name.key_text().into(), name.key))
+            .collect();
+        Self { kept, ids, keys }
+    }
+}
+
+impl From<Evidence> for Saved {
+    fn from(evidence: Evidence) -> Self {
+        evidence.kept
+    }
+}
+
+/// A text of a message as folding and choosing see it.
+struct Spoken<'a> {
+    voice: Voice,
+    author: Author,
+    tool: Option<&'a str>,
+    is_json: bool,
+    text: &'a str,
+}
+
+/// The texts of a message, in order. Reasoning and blocks we do not understand are not evidence.
+fn spoken(message: &Message) -> impl Iterator<Item = Spoken<'_>> {
+    message.parts.iter().flat_map(move |part| -> Vec<Spoken<'_>> {
+        match part {
+            Part::Text(text) => vec![words(message.author, text)],
+            Part::Call(call) => vec![Spoken {
+                voice: Voice::Arguments,
+                author: Author::Assistant,
+                tool: Some(&call.name),
+                is_json: matches!(call.input, Input::Json(_)),
+                text: call.input.as_str(),
+            }],
+            Part::Result(result) => result.content.iter().filter_map(output).collect(),
+            Part::Thinking(_) | Part::Media(_) | Part::Opaque(_) => Vec::new(),
+        }
+    })
+}
+
+fn words(author: Author, text: &str) -> Spoken<'_> {
+    let voice = match author {
+        Author::System => Voice::System,
+        Author::User => Voice::User,
+        Author::Assistant => Voice::Text,
+        Author::Tool | Author::Host | Author::Summary => Voice::Tool,
+    };
+    Spoken {
+        voice,
+        author,
+        tool: None,
+        is_json: false,
+        text,
+    }
+}
+
+fn output(content: &Content) -> Option<Spoken<'_>> {
+    match content {
+        Content::Text(text) => Some(words(Author::Tool, text)),
+        Content::Media(_) | Content::Opaque(_) => None,
+    }
+}
+
+impl Evidence {
+    /// Nothing remembered yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Learns one message. `index` is its place in the list that [`Evidence::choose`] will be given; messages come in order.
+    pub fn fold(&mut self, index: u32, message: &Message) {
+        if message.author != Author::System {
+            let clock = &mut self.kept.clock;
+            clock.messages += 1;
+            if message.author == Author::Assistant {
+                clock.steps += 1;
+                clock.newest_step = clock.messages;
+            }
+            if message.author == Author::User {
+                clock.requests += 1;
+                clock.newest_request = clock.messages;
+            }
+        }
+        let mut offset = 0u32;
+        for (slot, spoken) in (0u32..).zip(spoken(message)) {
+            // Places are 32 bits wide; no provider takes a text of four gigabytes.
+            let Ok(length) = u32::try_from(spoken.text.len()) else {
+                continue;
+            };
+            let tool = spoken.tool.and_then(|name| self.learn_tool(name));
+            self.kept.texts.push(TextRef {
+                message: index,
+                slot,
+                voice: spoken.voice,
+                turn: self.kept.clock.messages,
+                offset,
+                tool,
+            });
+            self.learn_text(&spoken);
+            offset = offset.saturating_add(length).saturating_add(1);
+            self.kept.clock.bytes += u64::from(length);
+        }
+    }
+
+    /// Every identifier with what is known of it, as numbers in the order of [`FEATURE_NAMES`]: what weights are fitted on.
+    pub fn identifiers(&self) -> impl Iterator<Item = (&str, Features)> + '_ {
+        let seen = self
+            .kept
+            .names
+            .iter()
+            .zip(&self.kept.stats)
+            .filter(|(_, stats)| !stats.is_unseen());
+        seen.map(|(name, stats)| (&*name.text, stats.features(&self.kept.clock, name.class(), &name.text)))
+    }
+
+    /// Counts the name of a called tool, where it is an identifier.
+    fn learn_tool(&mut self, name: &str) -> Option<u32> {
+        let found = scan(name);
+        let whole = found.iter().find(|found| found.range == (0..name.len()))?;
+        let id = self.id(name, whole.class);
+        let sighting = Sighting {
+            voice: Voice::Arguments,
+            company: 1,
+            is_escaped: false,
+            is_leading: false,
+        };
+        self.kept.stats[id as usize].see(&self.kept.clock, sighting);
+        Some(id)
+    }
+
+    fn learn_text(&mut self, spoken: &Spoken<'_>) {
+        let text = spoken.text;
+        let found = scan(text);
+        let index = self.kept.texts.len() as u32 - 1;
+        let first = self.kept.occurrences.len();
+        let ids: Vec<u32> = found
+            .iter()
+            .map(|one| self.id(&text[one.range.clone()], one.class))
+            .collect();
+        let mut distinct = ids.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let company = distinct.len() as u32;
+        let mut at = 0;
+        for range in pieces::cut(text, spoken.is_json, &found) {
+            // What stood in pieces of white space cannot be an identifier, so no occurrence is passed over.
+            self.kept.pieces.push(Piece {
+                text: index,
+                start: range.start as u32,
+                end: range.end as u32,
+                first: (first + at) as u32,
+                hash: gains::hash(text[range.clone()].trim_ascii()),
+                estimate: gains::estimate(&text[range.clone()]),
+            });
+            let head = at;
+            while let Some(one) = found.get(at).filter(|one| one.range.start < range.end) {
+                let sighting = Sighting {
+                    voice: spoken.voice,
+                    company,
+                    is_escaped: text[..one.range.start].ends_with('\\'),
+                    is_leading: at == head
+                        && one.class == Class::Number
+                        && text[range.start..one.range.start].trim_ascii().is_empty(),
+                };
+                self.kept.stats[ids[at] as usize].see(&self.kept.clock, sighting);
+                self.kept.occurrences.push(Occurrence {
+                    id: ids[at],
+                    at: one.range.start as u32,
+                });
+                at += 1;
+            }
+        }
+    }
+
+    /// The number of an identifier, given on first sight.
+    fn id(&mut self, text: &str, class: Class) -> u32 {
+        if let Some(id) = self.ids.get(text) {
+            return *id;
+        }
+        let mut name = Name {
+            text: text.into(),
+            class: class as u8,
+            key: 0,
+        };
+        name.key = match self.keys.get(name.key_text()) {
+            Some(key) => *key,
+            None => {
+                let key = self.kept.keys;
+                self.kept.keys += 1;
+                self.keys.insert(name.key_text().into(), key);
+                key
+            }
+        };
+        let id = self.kept.names.len() as u32;
+        self.kept.names.push(name);
+        self.kept.stats.push(Stats::default());
+        self.ids.insert(text.into(), id);
+        id
+    }
+
+    /// The identifiers of a text that are known, with their places.
+    fn known<'a>(&'a self, text: &'a str) -> impl Iterator<Item = (Option<u32>, Option<u32>, Found)> + 'a {
+        scan(text).into_iter().map(|one| {
+            let name = &text[one.range.clone()];
+            (
+                self.ids.get(name).copied(),
+                self.keys.get(last_component(name)).copied(),
+                one,
+            )
+        })
+    }
+}
+
+impl Name {
+    fn class(&self) -> Class {
+        [Class::Url, Class::Path, Class::Record, Class::Symbol, Class::Number][usize::from(self.class.min(4))]
+    }
+
+    fn key_text(&self) -> &str {
+        if self.class == Class::Path as u8 {
+            last_component(&self.text)
+        } else {
+            &self.text
+        }
+    }
+}
+
+/// What stands after the last slash of a path, a trailing one aside.
+fn last_component(path: &str) -> &str {
+    let path = path.trim_end_matches('/');
+    path.rsplit_once('/').map_or(path, |(_, last)| last)
+}
