@@ -18,6 +18,7 @@ use super::touch::Act;
 use super::touch::Touches;
 use super::trail;
 use super::values::Change;
+use super::values::SMALL_FILE;
 use crate::decide::Deed;
 use crate::decide::asked;
 use crate::decide::cut;
@@ -30,9 +31,6 @@ use crate::transcript::ToolCall;
 
 /// Longest description of a call to a tool that is none of the known ones.
 const ASKED: usize = 160;
-
-/// Longest body of a new file of settings whose values are taken.
-const SMALL_FILE: usize = 4 * 1024;
 
 /// A command inside of a program, and the folder behind it.
 static NESTED: LazyLock<Regex> = LazyLock::new(|| {

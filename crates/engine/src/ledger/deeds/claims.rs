@@ -34,7 +34,9 @@ impl Claims {
     /// Values that a tool's output shows.
     pub(super) fn read(&mut self, message: u32, readings: &[Reading], facts: &mut Facts) {
         for (key, value) in readings {
-            if self.admit(key, MOST_READ) {
+            // A reading never replaces what the person said, even where both are known by the same words.
+            let is_persons = facts.current(key).is_some_and(|entry| entry.author == Author::User);
+            if !is_persons && self.admit(key, MOST_READ) {
                 claim(facts, key, value, "", Author::Tool, message);
             }
         }

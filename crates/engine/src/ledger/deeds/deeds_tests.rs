@@ -290,6 +290,23 @@ fn values_that_are_set_replace_what_was_read_and_said() {
 }
 
 #[test]
+fn a_reading_never_replaces_what_the_person_said() {
+    let (mut deeds, mut facts) = (Deeds::default(), Facts::default());
+    facts.claim(Claim {
+        key: "a.toml · port",
+        value: "1",
+        words: "",
+        author: Author::User,
+        message: 0,
+    });
+    for (index, message) in (1..).zip(pair("Read", r#"{"file_path":"a.toml"}"#, "port = 2\nhost = \"x\"")) {
+        deeds.fold(index, &message, &mut facts);
+    }
+    assert_eq!(&*facts.current("a.toml · port").unwrap().value, "1");
+    assert_eq!(&*facts.current("a.toml · host").unwrap().value, "x");
+}
+
+#[test]
 fn what_is_done_is_shown_once() {
     let messages = pair(
         "TodoWrite",

@@ -15,6 +15,7 @@ use super::stream::Stream;
 use super::touch::Act;
 use super::touch::Touches;
 use super::values::Change;
+use super::values::SMALL_FILE;
 
 /// How deep scripts inside of scripts are looked into: `bash -c` in `sudo sh -c` in a wrapper is the most that is seen.
 const DEEPEST: u32 = 4;
@@ -103,6 +104,7 @@ impl Walk {
             self.touch(act, target);
         }
         self.set_by_echo(words, simple);
+        self.set_by_document(words, simple);
         let Some((first, rest)) = words.split_first() else {
             return;
         };
@@ -417,6 +419,23 @@ impl Walk {
         self.deeds
             .changes
             .extend(pair.and_then(|(key, value)| Change::set(&place, key, value)));
+    }
+
+    /// `cat > .env <<EOF`
+    fn set_by_document(&mut self, words: &[Word], simple: &Simple) {
+        let is_copied = words.first().is_some_and(|word| matches!(&*word.text, "cat" | "tee"));
+        let Some(body) = simple
+            .document
+            .as_deref()
+            .filter(|body| is_copied && body.len() <= SMALL_FILE)
+        else {
+            return;
+        };
+        let outputs = simple.redirects.iter().filter(|(flow, _)| *flow != Flow::In);
+        for (_, file) in outputs.filter(|(_, file)| file.is_plain && path::is_config(&file.text)) {
+            let place = path::join(self.folder.as_deref(), &file.text);
+            Change::between(&place, "", body, &mut self.deeds.changes);
+        }
     }
 
     /// `echo K=V >> .env`

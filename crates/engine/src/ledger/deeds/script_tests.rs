@@ -228,6 +228,7 @@ fn what_scripts_set() {
         ("export PATH=$PATH:/x", ""),
         ("sed -i 's/[0-9]*/x/' a.yaml", ""),
         ("echo hello > a.yaml", ""),
+        ("cat > .env <<'EOF'\nA=1\nB=two\nEOF", ".env A 1; .env B two"),
     ] {
         let deeds = read(script, None);
         let changes: Vec<String> = deeds

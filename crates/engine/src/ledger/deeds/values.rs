@@ -8,6 +8,9 @@ use super::path;
 /// Most values that one call is said to set: what sets more is a new file, and its body says nothing of decisions.
 const MOST: usize = 12;
 
+/// Longest body of a new file of settings whose values are taken: longer ones are generated.
+pub(super) const SMALL_FILE: usize = 4 * 1024;
+
 /// Longest value; longer ones are texts.
 const LONGEST: usize = 120;
 
