@@ -358,3 +358,63 @@ fn swe_agents_editor_changes_the_file_that_is_open() {
     );
     assert!(said.contains(&"/r/x.py: deleted m6".to_owned()), "{said:?}");
 }
+
+/// Pieces that some reader here looks twice at.
+const PIECES: [&str; 24] = [
+    "cd a && ",
+    "mv a b;",
+    "$(",
+    "\"$(",
+    "(",
+    "<<A\n",
+    "{a,",
+    "edit 1:2 ",
+    "s/a/b/;",
+    "p = 'x'\nopen(p)\n",
+    "*** Update File: a\n",
+    "--- a\n+++ b\n",
+    "-a: 1\n+a: 2\n",
+    "port: 1\n",
+    "- [ ] x\n",
+    "File \"a\", line 1\n",
+    "error: x\n",
+    "--- FAIL: A (0s)\n",
+    "a/",
+    "../",
+    "#1 [done] x\n",
+    "cmd: \"ls\", ",
+    "[",
+    "\u{1f600}",
+];
+
+#[test]
+fn long_repeats_of_anything_are_read() {
+    for piece in PIECES {
+        // Long enough that what is not linear is noticed.
+        let long = piece.repeat(30_000 / piece.len());
+        let quoted = crate::json::quote(&long);
+        let names = [
+            "command",
+            "file_path",
+            "old_string",
+            "new_string",
+            "content",
+            "todos",
+            "code",
+            "patch",
+        ];
+        let members: Vec<String> = names.iter().map(|name| format!("\"{name}\":{quoted}")).collect();
+        let object = format!("{{{}}}", members.join(","));
+        for tool in [
+            "Bash",
+            "Edit",
+            "Write",
+            "TodoWrite",
+            "apply_patch",
+            "get_thing",
+            "execute_code",
+        ] {
+            fold(&[(tool, &object, &long), (tool, &long, &object)]);
+        }
+    }
+}
