@@ -15,6 +15,8 @@ use crate::transcript::Transcript;
 const FIRST_WORDS_SHARE: u64 = 10;
 /// Newest words and newest step are kept where they cost at most this part of the room: the block needs the rest.
 const NEWEST_SHARE: u64 = 2;
+/// Calls that wait for their results are kept up to this part of the room.
+const OPEN_STEP_SHARE: (u64, u64) = (3, 4);
 /// The newest summary by another program is kept where it costs at most this part of the room.
 const SUMMARY_SHARE: u64 = 4;
 /// The tail may grow to this part of the room for the sake of its least number of messages.
@@ -89,15 +91,16 @@ pub fn span(transcript: &Transcript, tally: &Tally, room: Room) -> Option<Span> 
     };
     let mut pinned = words;
     if step + words_cost > limit {
-        // Calls that wait for their results cannot go: the results will come.
-        if !room.may_squeeze || transcript.has_open_calls() {
+        if !room.may_squeeze {
             return None;
         }
         is_squeezed = true;
-        if words_cost > limit {
+        // Calls that wait for their results come before anything else: the results will come.
+        let waits = transcript.has_open_calls() && step <= room.tokens / OPEN_STEP_SHARE.1 * OPEN_STEP_SHARE.0;
+        if words_cost > limit || waits {
             pinned = None;
         }
-        if step + pinned.map_or(0, cost) > limit {
+        if step + pinned.map_or(0, cost) > limit && !waits {
             tail_start = messages.len();
         }
     }
