@@ -18,3 +18,5 @@ mod parallel;
 pub mod stats;
 
 pub mod retention;
+
+pub mod preflight;
