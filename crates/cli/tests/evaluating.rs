@@ -180,3 +180,36 @@ fn retention_reads_any_session_and_says_what_it_cannot_do() {
         assert!(err(&output).contains(words), "{arguments:?}: {}", err(&output));
     }
 }
+
+#[test]
+fn preflight_shows_what_the_trivial_engine_lacks_and_documents_every_field() {
+    let output = mainstay(&["eval", "preflight", "--engine", "hot-tail-only", "--seeds", "3"]);
+    assert!(output.status.success(), "{}", err(&output));
+    let text = out(&output);
+    for words in ["current-fact", "FAILED", "3/12", "and 3 generated"] {
+        assert!(text.contains(words), "no {words:?} in\n{text}");
+    }
+    let output = mainstay(&[
+        "eval",
+        "preflight",
+        "--engine",
+        "hot-tail-only",
+        "--seeds",
+        "3",
+        "--json",
+    ]);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["engines"][0]["smoke_passed"], json!(3));
+    assert_eq!(report["conversations"], json!(3));
+    let documentation = include_str!("../../../docs/json.md");
+    let mut keys = Vec::new();
+    collect_keys(&report, &mut keys);
+    for key in keys {
+        assert!(documentation.contains(&format!("`{key}`")), "{key} is not documented");
+    }
+    // No credential of a conversation is repeated in a report.
+    assert!(!out(&output).contains("sk-"));
+    let output = mainstay(&["eval", "preflight", "--engine", "none"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(err(&output).contains("hot-tail-only"));
+}

@@ -1,6 +1,7 @@
 //! `mainstay eval`: how good compaction is. One file a subcommand.
 
 mod gate;
+mod preflight;
 mod retention;
 
 pub use gate::GateNotMet;
@@ -19,12 +20,14 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Retention(retention::Arguments),
+    Preflight(preflight::Arguments),
+    Retention(Box<retention::Arguments>),
 }
 
 /// Measures.
 pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
     match &arguments.command {
+        Command::Preflight(arguments) => preflight::run(arguments, screen),
         Command::Retention(arguments) => retention::run(arguments, screen),
     }
 }
