@@ -120,8 +120,9 @@ fn find(
         Ok(format) => format,
         Err(_) if path.is_dir() && depth < DEEPEST => {
             for name in source.entries()? {
-                if let Err(error) = find(&path.join(&name), selection, places, unread, depth + 1) {
-                    unread.push((path.join(&name).display().to_string(), error.to_string()));
+                let inside = path.join(&name);
+                if let Err(error) = find(&inside, selection, places, unread, depth + 1) {
+                    unread.push(named(&inside, &error));
                 }
             }
             return Ok(());
@@ -166,10 +167,19 @@ fn read(place: &Spot) -> Outcome {
             Ok(read_line(source, &object))
         }
         Spot::Session { path, format, id } => {
-            let name = path.display().to_string();
-            read_session(path, format, id.clone()).map_err(|cause| (name, cause.to_string()))
+            read_session(path, format, id.clone()).map_err(|error| named(path, &error))
         }
     }
+}
+
+/// A path and why it could not be read; the error's own mention of the path is not repeated.
+fn named(path: &Path, error: &ReadError) -> (String, String) {
+    let name = path.display().to_string();
+    let said = error.to_string();
+    let reason = said
+        .strip_prefix(&name)
+        .map_or(said.as_str(), |rest| rest.trim_start_matches(": "));
+    (name, reason.to_owned())
 }
 
 /// One normalised trajectory.
