@@ -255,7 +255,8 @@ pub fn line(entry: &Entry) -> String {
             None => entry.value.to_string(),
         },
     };
-    format!("- {} {}", flat(&said), source(entry.author, entry.first, entry.last))
+    // The mark comes first: whatever stands behind it cannot pass for one.
+    format!("- {} {}", source(entry.author, entry.first, entry.last), flat(&said))
 }
 
 /// Where something comes from, as the lines show it.

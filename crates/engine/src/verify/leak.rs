@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::redact::Redactor;
 use crate::transcript::Input;
 use crate::transcript::Spot;
 use crate::transform::Change;
@@ -21,6 +22,13 @@ pub struct NoSecrets;
 impl LeakCheck for NoSecrets {
     fn find(&self, _: &str) -> Option<String> {
         None
+    }
+}
+
+impl LeakCheck for Redactor {
+    fn find(&self, text: &str) -> Option<String> {
+        let span = Redactor::find(self, text).into_iter().next()?;
+        Some(format!("{} by the rule {}", span.kind, span.rule))
     }
 }
 

@@ -2,7 +2,22 @@
 //!
 //! A new engine is one type here and one line in [`all`].
 
+use std::sync::Arc;
+
+use mainstay_engine::account::Budget;
+use mainstay_engine::account::Family;
+use mainstay_engine::account::ModelLimits;
+use mainstay_engine::account::Tally;
+use mainstay_engine::compaction::Compactor;
+use mainstay_engine::decide::Policy;
+use mainstay_engine::decide::ReasoningRule;
+use mainstay_engine::decide::Situation;
+use mainstay_engine::ledger::scribe::Scribe;
+use mainstay_engine::redact::Key;
+use mainstay_engine::redact::Options;
+use mainstay_engine::redact::Redactor;
 use mainstay_engine::transcript::Message;
+use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::Transcript;
 
 use crate::preflight::ledger_text::LedgerEntryView;
@@ -30,7 +45,7 @@ pub trait Engine {
 
 /// Every engine, by name.
 pub fn all() -> Vec<Box<dyn Engine>> {
-    vec![Box::new(HotTail)]
+    vec![Box::new(LedgerEngine), Box::new(HotTail)]
 }
 
 /// Instructions and the newest messages, nothing else: what a checker must not be satisfied with.
@@ -49,6 +64,62 @@ impl Engine for HotTail {
         let hot = &spoken[spoken.len().saturating_sub(tail)..];
         Compacted {
             messages: instructions.into_iter().chain(hot.iter().copied()).cloned().collect(),
+            entries: Vec::new(),
+        }
+    }
+}
+
+/// The key of frames and references; a check has no store.
+const KEY: [u8; 32] = [0; 32];
+/// The block gets this part of what it stands for, and never less than the tokens below: a preflight conversation is
+/// short, and what it plants must fit.
+const BLOCK_SHARE: u64 = 3;
+const LEAST_BLOCK: u64 = 2_000;
+
+/// The ledger, as `mainstay compact --engine ledger` runs it.
+#[derive(Clone, Copy, Debug)]
+pub struct LedgerEngine;
+
+impl Engine for LedgerEngine {
+    fn name(&self) -> &str {
+        "ledger"
+    }
+
+    fn compact(&self, transcript: &Transcript, tail: usize) -> Compacted {
+        let family = Family::O200k;
+        let mut tally = Tally::new(family);
+        tally.extend(transcript.messages());
+        let spoken = transcript.messages().iter().zip(tally.messages());
+        let spoken = spoken.filter(|(message, _)| !is_instruction(message));
+        let costs: Vec<u64> = spoken.map(|(_, tokens)| tokens.total()).collect();
+        let hot: u64 = costs[costs.len().saturating_sub(tail)..].iter().sum();
+        let total = tally.total().total();
+        let instructions = total - costs.iter().sum::<u64>();
+        let block = ((total - hot) / BLOCK_SHARE).max(LEAST_BLOCK);
+        let policy = Policy {
+            engine: mainstay_engine::decide::Engine::Ledger,
+            target: Some((instructions + hot + block).min(total.saturating_sub(1))),
+            tail: Some(hot),
+            tail_messages: tail,
+            ..Policy::default()
+        };
+        let redactor = Redactor::new(Key::new(KEY), Options::default());
+        let scribe = Scribe::new(KEY, Arc::new(redactor.clone()));
+        let mut compactor = Compactor::new(family, &policy).with_scribe(scribe);
+        compactor.observe(transcript);
+        let budget = Budget::new(&[ModelLimits::of("unknown")], &policy.budget)
+            .expect("the default policy has shares between zero and one");
+        let situation = Situation {
+            prompt: compactor.counted(),
+            scale: 1.0,
+            forced: true,
+            reasoning: ReasoningRule::MayDrop,
+            margin: 0,
+            block_role: Role::System,
+        };
+        compactor.pass(transcript, &budget, &policy, situation, &redactor);
+        Compacted {
+            messages: compactor.messages(transcript),
             entries: Vec::new(),
         }
     }
