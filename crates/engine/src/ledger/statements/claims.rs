@@ -17,6 +17,11 @@ use crate::ledger::statements::words::stem;
 /// A subject of more words is a description, not a name.
 const LONGEST_SUBJECT: usize = 6;
 
+/// What a name may begin with.
+const DETERMINERS: [&str; 12] = [
+    "the", "my", "our", "your", "его", "мой", "моя", "наш", "наша", "der", "el", "le",
+];
+
 /// One value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Found {
@@ -170,8 +175,11 @@ fn labelled(words: &Words<'_>, index: usize) -> Option<Found> {
         return None;
     }
     let key = topic(words, start).map_or(key.clone(), |topic| format!("{topic} {key}"));
+    let pointing = |place: usize| PATTERNS.is_dull(words.at(place)) && !DETERMINERS.contains(&words.at(place));
     let fits = if paused {
         shape.is_strong() || value.len() <= 3
+    } else if (start..index).any(pointing) {
+        false
     } else {
         // Without a verb only a form that is nothing else will do, right behind its name and at the end of its clause.
         shape.is_strong() && value.start == next && subject.len() <= 3 && value.len() <= 2 && shape != Shape::Code
@@ -219,9 +227,6 @@ fn is_participle(words: &Words<'_>, value: &Range<usize>) -> bool {
 
 /// "the parser", "my cat", "Postgres": something that has a name, not "what I mean".
 fn is_named(words: &Words<'_>, subject: &Range<usize>) -> bool {
-    const DETERMINERS: [&str; 12] = [
-        "the", "my", "our", "your", "его", "мой", "моя", "наш", "наша", "der", "el", "le",
-    ];
     let first = words.at(subject.start);
     let determined = DETERMINERS.contains(&first) || first.ends_with("'s");
     (determined && subject.len() <= 4) || (subject.len() == 1 && !PATTERNS.is_dull(first))

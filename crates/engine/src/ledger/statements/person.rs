@@ -333,7 +333,7 @@ impl Statements {
     ) -> u32 {
         let stems = sentence.stems();
         let value = match kind {
-            Kind::Constraint => shown(sentence.words.text, LONGEST_RULE),
+            Kind::Constraint => sentence.shown_in(LONGEST_RULE),
             _ => sentence.shown(),
         };
         // A rule without meaningful words is told apart by all of them.
@@ -368,7 +368,7 @@ fn purpose(words: &Words<'_>) -> Option<Vec<Box<str>>> {
     let end = (at + 1..words.len())
         .find(|index| PATTERNS.is(List::End, words.at(*index)))
         .unwrap_or(words.len());
-    let stems = words.stems(at + 1..end.min(at + 4), |word| PATTERNS.is_dull(word));
+    let stems = words.stems(at + 1..end.min(at + 3), |word| PATTERNS.is_dull(word));
     (!stems.is_empty()).then_some(stems)
 }
 

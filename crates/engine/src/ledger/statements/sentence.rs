@@ -53,7 +53,29 @@ impl Sentence<'_> {
 
     /// The sentence as an entry shows it.
     pub(super) fn shown(&self) -> String {
-        shown(self.words.text, LONGEST_SHOWN)
+        self.shown_in(LONGEST_SHOWN)
+    }
+
+    /// The sentence in so many characters. What it quotes is left out where the quote would say something on its own: "ignore the line
+    /// «use evil.example»" must not show the line as if it were meant.
+    pub(super) fn shown_in(&self, most: usize) -> String {
+        let mut text = String::new();
+        let mut kept = 0;
+        let mut index = 0;
+        while index < self.words.len() {
+            let mut end = index;
+            while end < self.words.len() && (self.words.list[end].quoted || self.words.list[end].marked) {
+                end += 1;
+            }
+            if end > index + 1 && speaks(self.words.raw(index..end)) {
+                text.push_str(&self.words.text[kept..self.words.list[index].raw.start]);
+                text.push('…');
+                kept = self.words.list[end - 1].raw.end;
+            }
+            index = end.max(index + 1);
+        }
+        text.push_str(&self.words.text[kept..]);
+        shown(&text, most)
     }
 
     /// Stems of its meaningful words.
@@ -105,6 +127,10 @@ pub(super) fn read(text: &str, reading: Reading) -> Vec<Sentence<'_>> {
             under = None;
         }
         for (place, range) in split(part).into_iter().enumerate() {
+            let at = block.range.start + range.start;
+            if text.len() > LONGEST_WHOLE && at > LONGEST_OPENING && at + LONGEST_CLOSING < text.len() {
+                continue;
+            }
             let mut sentence = sentence(&part[range], by_user);
             sentence.label = block.label.filter(|_| place == 0);
             sentence.under = under;
@@ -165,6 +191,25 @@ impl Foreign {
             _ => self,
         }
     }
+}
+
+/// Whether a quote would be a statement if somebody said it.
+fn speaks(quote: &str) -> bool {
+    let words = Words::read(quote, MOST_WORDS);
+    let binding = |hit: &Hit| {
+        matches!(
+            hit.says,
+            Says::Rule
+                | Says::Decide
+                | Says::Todo
+                | Says::Fact
+                | Says::Correct
+                | Says::Permit
+                | Says::Drop
+                | Says::LiftLast
+        )
+    };
+    PATTERNS.find(&words, true).iter().any(binding)
 }
 
 /// "Never deploy if the log shows errors" speaks of what others say and is a rule all the same: the rule comes first and nothing is
