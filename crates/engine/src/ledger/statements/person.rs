@@ -130,7 +130,9 @@ impl Statements {
             return;
         }
         if sentence.question {
-            if !sentence.says(Says::Request) && !sentence.stems().is_empty() {
+            if sentence.says(Says::Request) && sentence.says(Says::Rule) {
+                self.add(index, sentence, Kind::Constraint, Status::Current, Author::User);
+            } else if !sentence.says(Says::Request) && !sentence.stems().is_empty() {
                 self.add(index, sentence, Kind::Question, Status::Open, Author::User);
             }
             return;

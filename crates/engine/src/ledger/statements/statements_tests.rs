@@ -185,6 +185,59 @@ fn one_by_one_and_across_restarts_is_the_same() {
 }
 
 #[test]
+fn a_rule_that_is_repeated_is_one_rule() {
+    let ledger = fold(&[
+        person("Never push to main."),
+        model("ok"),
+        person("never push to main!"),
+    ]);
+    let rules: Vec<&Entry> = ledger
+        .entries()
+        .filter(|entry| entry.kind == Kind::Constraint)
+        .collect();
+    assert_eq!(rules.len(), 1);
+    assert_eq!((rules[0].times, rules[0].first, rules[0].last), (2, 0, 2));
+    assert_eq!(&*rules[0].value, "Never push to main.");
+}
+
+#[test]
+fn only_the_person_and_the_model_are_heard() {
+    for author in Author::ALL {
+        for role in Role::ALL {
+            let text = "Never push to main. We decided to use Redis. The server is alpha.corp. Remind me to call Bob.";
+            let message = Message {
+                author,
+                role,
+                ..person(text)
+            };
+            let ledger = fold(&[message]);
+            let heard = (author, role) == (Author::User, Role::User);
+            assert_eq!(
+                ledger.entries().any(|entry| entry.author == Author::User),
+                heard,
+                "{author:?} {role:?}"
+            );
+            let spoken = heard || (author, role) == (Author::Assistant, Role::Assistant);
+            assert_eq!(ledger.entries().next().is_some(), spoken, "{author:?} {role:?}");
+        }
+    }
+}
+
+#[test]
+fn the_state_stays_small() {
+    let mut ledger = Ledger::default();
+    for number in 0..3000 {
+        ledger.fold(&person(&format!(
+            "We need to update doc{number} and page{number}. What is name{number} of thing{number}?"
+        )));
+        ledger.fold(&model(&format!(
+            "I've updated doc{number} and page{number}. The name{number} of thing{number} is known."
+        )));
+    }
+    assert!(ledger.entries().count() < 2000, "{}", ledger.entries().count());
+}
+
+#[test]
 fn deeds_end_what_they_fulfil() {
     let mut statements = Statements::default();
     let mut facts = Facts::default();
