@@ -84,7 +84,7 @@ impl Statements {
         let first = telling
             .first()
             .filter(|first| !first.says(Says::Onward) || first.says(Says::Agree))?;
-        let decided = first.says(Says::Agree) || first.says(Says::Refuse);
+        let decided = first.hits(Says::Agree).any(|hit| hit.key != "weak") || first.says(Says::Refuse);
         let value = (0..first.words.len()).any(|place| shape_of(&first.words, place).is_strong());
         let fragment =
             first.words.len() <= LONGEST_FRAGMENT && first.stems().len() == 1 && self.pending.questions.len() == 1;

@@ -16,6 +16,7 @@ use crate::ledger::statements::sentence::Sentence;
 use crate::ledger::statements::value::Shape;
 use crate::ledger::statements::value::extent;
 use crate::ledger::statements::value::shape_of;
+use crate::ledger::statements::words::Words;
 use crate::transcript::Author;
 
 /// So many of the person's newest values can be meant by a correction that names none.
@@ -43,40 +44,36 @@ impl Statements {
                 continue;
             }
             taken = true;
-            self.claim(index, &claim.key, value, claim.shape, &words, author, facts);
+            let claimed = Claim {
+                key: &claim.key,
+                value,
+                words: &words,
+                author,
+                message: index,
+            };
+            self.claim(claimed, claim.shape, facts);
         }
         if by_user && !taken {
             self.correct(index, sentence, &words, facts);
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "a claim's fields, once")]
-    fn claim(
-        &mut self,
-        index: u32,
-        key: &str,
-        value: &str,
-        shape: Shape,
-        words: &str,
-        author: Author,
-        facts: &mut Facts,
-    ) {
-        let claim = Claim {
-            key,
-            value,
-            words,
-            author,
-            message: index,
-        };
+    fn claim(&mut self, claim: Claim<'_>, shape: Shape, facts: &mut Facts) {
         facts.claim(claim);
-        if author == Author::User {
-            self.recent.retain(|known| *known.key != *key);
-            self.recent.push(Recent { key: key.into(), shape });
+        if claim.author == Author::User {
+            self.recent.retain(|known| *known.key != *claim.key);
+            self.recent.push(Recent {
+                key: claim.key.into(),
+                shape,
+            });
             if self.recent.len() > MOST_RECENT {
                 self.recent.remove(0);
             }
-        } else if facts.current(key).is_some_and(|current| current.author == Author::User) {
-            self.pending.facts.push(key.into());
+        } else if facts
+            .current(claim.key)
+            .is_some_and(|current| current.author == Author::User)
+        {
+            self.pending.facts.push(claim.key.into());
         }
     }
 
@@ -96,12 +93,12 @@ impl Statements {
             let key = named.or_else(|| old_text.and_then(|old| self.key_of_value(old, facts)));
             match (new, key) {
                 (Some((value, shape)), Some(key)) if !value.is_empty() => {
-                    self.claim(index, &key, value, shape, words, Author::User, facts);
+                    self.claim(corrected(&key, value, words, index), shape, facts);
                     return;
                 }
                 (Some((value, shape)), None) if old_text.is_none() && shape.is_strong() => {
                     if let Some(key) = self.recent_key(shape) {
-                        self.claim(index, &key, value, shape, words, Author::User, facts);
+                        self.claim(corrected(&key, value, words, index), shape, facts);
                         return;
                     }
                 }
@@ -129,7 +126,7 @@ impl Statements {
             && let Some(key) = self.recent_key(shape)
         {
             let value = sentence.words.raw(place..place + 1);
-            self.claim(index, &key, value, shape, words, Author::User, facts);
+            self.claim(corrected(&key, value, words, index), shape, facts);
         }
     }
 
@@ -165,6 +162,16 @@ impl Statements {
     }
 }
 
+fn corrected<'a>(key: &'a str, value: &'a str, words: &'a str, message: u32) -> Claim<'a> {
+    Claim {
+        key,
+        value,
+        words,
+        author: Author::User,
+        message,
+    }
+}
+
 /// The new value of a correction. Before the word that contrasts it stands at the end of its clause, after it at the beginning.
 fn new_value<'a>(sentence: &Sentence<'a>, hit: &Hit, range: Range<usize>) -> (&'a str, Shape) {
     let words = &sentence.words;
@@ -178,6 +185,6 @@ fn new_value<'a>(sentence: &Sentence<'a>, hit: &Hit, range: Range<usize>) -> (&'
 
 /// Whether a stored value is of a form that a plain word does not replace.
 fn strong_text(value: &str) -> bool {
-    let words = crate::ledger::statements::words::Words::read(value, 4);
+    let words = Words::read(value, 4);
     (0..words.len()).any(|index| shape_of(&words, index).is_strong())
 }

@@ -48,7 +48,9 @@ impl Statements {
         if self.choose(index, first) {
             return;
         }
-        let agrees = first.says(Says::Agree);
+        let agrees = first
+            .hits(Says::Agree)
+            .any(|hit| hit.key != "weak" || self.takes_up(first));
         // "Yes, but" is neither; a "but" on its own refuses nothing.
         let refuses = first.hits(Says::Refuse).any(|hit| hit.words.start <= 2);
         if agrees && first.says(Says::Refuse) {
@@ -84,6 +86,12 @@ impl Statements {
                 ..proposal
             });
         }
+    }
+
+    /// Whether a sentence repeats words of the newest proposal: "ok, add it for Mondays".
+    fn takes_up(&self, sentence: &Sentence<'_>) -> bool {
+        let proposal = self.pending.proposals.last().and_then(|id| self.book.item(*id));
+        proposal.is_some_and(|item| sentence.stems().iter().any(|stem| within(stem, &item.stems)))
     }
 
     fn choose(&mut self, index: u32, first: &Sentence<'_>) -> bool {
