@@ -133,7 +133,11 @@ fn stated(words: &Words<'_>, hit: &Hit, by_user: bool) -> Option<Found> {
     }
     let (key, noun) = key_of(words, subject.clone())?;
     let located = hit.key.contains("location");
-    let plain_enough = value.len() <= 3 && !is_participle(words, &value) && !located;
+    // Without a verb between them a name is one word at the end of its clause: "server alpha", not "server side rendering".
+    let bare = hit.slot(Slot::Subject).is_none();
+    let ends = words.after(value.end.saturating_sub(1)) > Break::None || value.end >= words.len();
+    let most = if bare { 1 } else { 3 };
+    let plain_enough = value.len() <= most && (ends || !bare) && !is_participle(words, &value) && !located;
     let fits = match (noun, by_user) {
         (true, true) => shape.is_strong() || plain_enough || (shape == Shape::Name && value.len() <= 5),
         (true, false) => shape.is_strong() && value.len() == 1,
@@ -213,6 +217,8 @@ fn is_value(words: &Words<'_>, value: &Range<usize>, shape: Shape) -> bool {
     let first = words.at(value.start);
     !value.is_empty()
         && !words.list[value.clone()].iter().any(|word| word.quoted)
+        && (shape_of(words, value.start) != Shape::Plain
+            || !(PATTERNS.is(List::State, first) || PATTERNS.is_dull(first)))
         && (shape.is_strong() || !PATTERNS.is(List::State, first))
         && !PATTERNS.is(List::Negation, first)
 }
