@@ -118,6 +118,8 @@ impl Statements {
         } else if sentence.closing && sentence.words.len() >= 2 {
             let id = self.add(index, sentence, Kind::Question, Status::Open, Author::Assistant);
             self.pending.questions.push(id);
+            // A yes answers what was asked last.
+            self.pending.proposals.clear();
         }
     }
 

@@ -12,7 +12,9 @@ use crate::ledger::statements::patterns::PATTERNS;
 use crate::ledger::statements::patterns::Says;
 use crate::ledger::statements::phrase::Slot;
 use crate::ledger::statements::sentence::LONGEST_RULE;
+use crate::ledger::statements::sentence::Reading;
 use crate::ledger::statements::sentence::Sentence;
+use crate::ledger::statements::sentence::read;
 use crate::ledger::statements::value::shown;
 use crate::ledger::statements::within;
 use crate::ledger::statements::words::Words;
@@ -72,6 +74,9 @@ impl Statements {
         if let Some(id) = self.pending.proposals.pop()
             && let Some(proposal) = self.book.remove(id)
         {
+            for sentence in read(&proposal.entry.value, Reading::Model) {
+                self.supersede(index, &sentence, &proposal.stems, Author::User, &proposal.entry.value);
+            }
             let note = format!("agreed to the assistant's proposal in m{}", proposal.entry.last);
             let entry = Entry::new(
                 Kind::Decision,
@@ -180,10 +185,7 @@ impl Statements {
             return;
         }
         let value = sentence.shown();
-        for id in self.replaced(sentence, &stems, author) {
-            self.book
-                .settle(id, Status::Superseded, index, &format!("now: {value}"));
-        }
+        self.supersede(index, sentence, &stems, author, &value);
         let mut entry = Entry::new(Kind::Decision, &key(&stems), &value, Status::Current, author, index);
         if let Some(hit) = sentence.hits(Says::Reason).next() {
             entry = entry.with_note(&shown(sentence.words.raw(hit.words.start..sentence.words.len()), 200));
@@ -193,6 +195,13 @@ impl Statements {
             stems,
             later: false,
         });
+    }
+
+    fn supersede(&mut self, index: u32, sentence: &Sentence<'_>, stems: &[Box<str>], author: Author, value: &str) {
+        for id in self.replaced(sentence, stems, author) {
+            self.book
+                .settle(id, Status::Superseded, index, &format!("now: {value}"));
+        }
     }
 
     /// The decisions that a new one replaces. The model's never replace the person's.
