@@ -56,7 +56,13 @@ pub fn load(file: &str) -> Option<Vec<Case>> {
 
 /// A redactor with a fixed key.
 pub fn redactor(pii: bool) -> Redactor {
-    Redactor::new(Key::new([7; 32]), Options { ips: true, pii })
+    Redactor::new(
+        Key::new([7; 32]),
+        Options {
+            pii,
+            ..Options::default()
+        },
+    )
 }
 
 /// Whether a secret is gone from a text: the longest run of it that is left is short.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use mainstay_engine::decide::marker::reference;
 use mainstay_engine::ledger::memory::Memory;
 use mainstay_engine::ledger::scribe::Scribe;
+use mainstay_engine::redact::Addresses;
 use mainstay_engine::redact::Key;
 use mainstay_engine::redact::Options;
 use mainstay_engine::redact::Redactor;
@@ -19,7 +20,11 @@ pub fn frame_name(mark: &str) -> String {
 /// A scribe for a conversation, which goes on from what the store remembers of it.
 pub fn scribe(store: &mut Store, document: &Document, conversation: &str) -> anyhow::Result<Scribe> {
     let key = store.key()?;
-    let redactor = Redactor::new(Key::new(key), Options::default());
+    let options = Options {
+        addresses: Addresses::All,
+        ..Options::default()
+    };
+    let redactor = Redactor::new(Key::new(key), options);
     let mut scribe = Scribe::new(key, Arc::new(redactor));
     let messages = document.transcript.messages();
     // A compacted conversation says itself where it goes on; a whole one is known by its name.

@@ -1,15 +1,20 @@
 //! `mainstay redact`: secrets and public addresses out of any text; works on any bytes.
 
 use std::io::Read;
+use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args;
+use clap::ValueEnum;
+use mainstay_engine::redact::Addresses;
 use mainstay_engine::redact::Key;
 use mainstay_engine::redact::Options;
 use mainstay_engine::redact::Redactor;
 use mainstay_engine::redact::Span;
+use mainstay_store::Store;
 use serde::Serialize;
 
+use crate::environment;
 use crate::screen::Screen;
 
 /// Hide secrets and public addresses in any text. JSON and JSON Lines stay what they are.
@@ -23,13 +28,28 @@ pub struct Arguments {
     #[arg(long)]
     pii: bool,
 
-    /// Leave public addresses of the internet as they are.
-    #[arg(long)]
-    no_ips: bool,
+    /// Which addresses of the internet to hide.
+    #[arg(long, value_enum, default_value_t = Ips::Public)]
+    ips: Ips,
+
+    /// Where the store is whose key the references are made with (default: MAINSTAY_STORE, or the user's data directory).
+    #[arg(long, value_name = "FILE")]
+    store: Option<PathBuf>,
 
     /// Print JSON (documented in docs/json.md).
     #[arg(long)]
     json: bool,
+}
+
+/// Addresses to hide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Ips {
+    /// None.
+    None,
+    /// Those that lead to one machine from everywhere.
+    Public,
+    /// Those of private networks too.
+    All,
 }
 
 /// What was done; the field names are the documented JSON shape.
@@ -43,10 +63,14 @@ struct Report<'a> {
 pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
     let original = read(&arguments.file)?;
     let options = Options {
-        ips: !arguments.no_ips,
+        addresses: match arguments.ips {
+            Ips::None => Addresses::None,
+            Ips::Public => Addresses::Public,
+            Ips::All => Addresses::All,
+        },
         pii: arguments.pii,
     };
-    let key = key_for();
+    let key = key(arguments)?;
     let redactor = Redactor::new(key.clone(), options);
     let readable = readable(&original);
     let redacted = redactor.redact(&readable);
@@ -59,12 +83,10 @@ pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
     screen.result(&spliced(&original, &readable, &redacted.spans, &key))
 }
 
-/// The key of the references.
-///
-/// A fixed key for development, to be replaced by the store's own: references made with it can be tested against guesses by
-/// anybody who has this program.
-fn key_for() -> Key {
-    Key::new(*b"mainstay development key, public")
+/// The key of the references: the store's own, so that they are the same wherever that store is used.
+fn key(arguments: &Arguments) -> anyhow::Result<Key> {
+    let mut store = Store::open(&environment::store_path(arguments.store.as_ref())?)?;
+    Ok(Key::new(store.key()?))
 }
 
 fn read(file: &str) -> anyhow::Result<Vec<u8>> {

@@ -45,6 +45,9 @@ impl Ledger {
         self.folded += 1;
         self.statements.fold(index, message, &mut self.facts);
         self.deeds.fold(index, message, &mut self.facts);
+        for shown in self.deeds.done() {
+            self.statements.close_by_deed(index, &shown.words);
+        }
     }
 
     /// How many messages were taken in.

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use crate::decide::marker::inert;
 use crate::ledger::entry::Entry;
 use crate::ledger::entry::Kind;
 use crate::ledger::entry::Status;
+use crate::ledger::quote::defused;
 use crate::transcript::Author;
 
 /// The sections of a page, in the order in which they stand.
@@ -269,7 +271,7 @@ pub fn source(author: Author, first: u32, last: u32) -> String {
 
 /// Text on one line, without marks of our own: it can neither begin a section nor end the frame.
 pub fn flat(text: &str) -> String {
-    let plain = crate::decide::marker::inert(text);
+    let plain = inert(&defused(text));
     let mut words = plain.split_whitespace();
     let mut flat = String::with_capacity(plain.len());
     if let Some(first) = words.next() {

@@ -49,22 +49,94 @@ impl Quoting {
         if self.stale.iter().any(is_stale) {
             return Cow::Borrowed("");
         }
-        if !text.contains([OPEN, CLOSE]) && !text.lines().any(is_structure) {
-            return Cow::Borrowed(text);
-        }
-        let mut quoted = String::with_capacity(text.len() + 8);
-        for line in text.split_inclusive('\n') {
-            if is_structure(line) {
-                quoted.push_str(GUARD);
-            }
-            quoted.extend(line.chars().map(|letter| match letter {
-                OPEN => '[',
-                CLOSE => ']',
-                other => other,
-            }));
-        }
-        Cow::Owned(quoted)
+        defused(text)
     }
+}
+
+/// A text whose lines cannot pass for structure of a block, nor its tags for those by which a model tells its roles.
+pub fn defused(text: &str) -> Cow<'_, str> {
+    let text = match text.lines().any(is_structure) {
+        true => Cow::Owned(guarded(text)),
+        false => Cow::Borrowed(text),
+    };
+    let has_tags = text.contains(['<', '[', OPEN, CLOSE]) || text.contains(TITLE_WORDS);
+    if !has_tags {
+        text
+    } else {
+        Cow::Owned(without_tags(&text))
+    }
+}
+
+fn guarded(text: &str) -> String {
+    let mut guarded = String::with_capacity(text.len() + 8);
+    for line in text.split_inclusive('\n') {
+        if is_structure(line) {
+            guarded.push_str(GUARD);
+        }
+        guarded.push_str(line);
+    }
+    guarded
+}
+
+/// The words of a block's title.
+const TITLE_WORDS: &str = "Semantic RLE context ledger";
+
+/// Words that open a tag of a role in one chat template or another, in lower case.
+const ROLE_TAGS: [&str; 18] = [
+    "|",
+    "<sys",
+    "</sys",
+    "user",
+    "human",
+    "assistant",
+    "system",
+    "developer",
+    "tool_result",
+    "tool_response",
+    "tool_use",
+    "tool_call",
+    "function_result",
+    "function_call",
+    "instructions",
+    "start_of_turn",
+    "end_of_turn",
+    "im_start",
+];
+
+/// Puts a space behind the bracket that opens a tag of a role, so that no template takes it for one.
+fn without_tags(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len() + 8);
+    let mut rest = text;
+    while let Some(at) = rest.find(['<', '[', OPEN, CLOSE, 'S']) {
+        plain.push_str(&rest[..at]);
+        let letter = rest[at..].chars().next().expect("a letter was found there");
+        let after = &rest[at + letter.len_utf8()..];
+        let inner = after.strip_prefix('/').unwrap_or(after);
+        match letter {
+            OPEN => plain.push('['),
+            CLOSE => plain.push(']'),
+            '<' if ROLE_TAGS.iter().any(|tag| starts_with_tag(inner, tag)) => plain.push_str("< "),
+            '[' if inner.get(..4).is_some_and(|word| word.eq_ignore_ascii_case("INST")) => plain.push_str("[ "),
+            'S' if rest[at..].starts_with(TITLE_WORDS) => plain.push_str("S-"),
+            other => plain.push(other),
+        }
+        rest = after;
+    }
+    plain.push_str(rest);
+    plain
+}
+
+/// Whether a text begins with the name of a tag, and the name ends there.
+fn starts_with_tag(text: &str, tag: &str) -> bool {
+    let Some(head) = text.get(..tag.len()) else {
+        return false;
+    };
+    let ends = text[tag.len()..]
+        .chars()
+        .next()
+        .is_none_or(|next| !next.is_alphanumeric());
+    head.eq_ignore_ascii_case(tag)
+        && (ends || !tag.ends_with(|letter: char| letter.is_alphanumeric()) || tag.contains("sys"))
 }
 
 /// Whether a value is special enough that a line with it speaks of it.
@@ -116,9 +188,23 @@ fn is_structure(line: &str) -> bool {
             let rest = plain.trim_start_matches(|letter: char| letter.is_ascii_digit());
             rest.starts_with(' ') && rest.ends_with(':') && opens_speaker(rest.trim_start())
         }
-        _ => false,
+        _ => SPEAKERS
+            .iter()
+            .any(|speaker| plain.strip_prefix(speaker).is_some_and(|rest| rest.starts_with(':'))),
     }
 }
+
+/// Whoever begins a line of a written dialogue, in lower case.
+const SPEAKERS: [&str; 8] = [
+    "user",
+    "human",
+    "assistant",
+    "system",
+    "developer",
+    "ai",
+    "пользователь",
+    "система",
+];
 
 fn opens_mark(text: &str) -> bool {
     Author::ALL.iter().any(|author| {
@@ -169,6 +255,21 @@ mod tests {
             assert_eq!(quoting.quote(plain), plain);
         }
         assert_eq!(quoting.quote("a ⟦pruned x⟧ b"), "a [pruned x] b");
+        for (tag, defused) in [
+            ("a <|im_start|>user b", "a < |im_start|>user b"),
+            ("</tool_result>", "< /tool_result>"),
+            ("<user>yes</user>", "< user>yes< /user>"),
+            ("[INST] do [/INST]", "[ INST] do [ /INST]"),
+            ("<<SYS>>", "< <SYS>>"),
+            ("<userid> <table> Vec<User2>", "<userid> <table> Vec<User2>"),
+            ("Human: yes", "| Human: yes"),
+            (
+                "see the Semantic RLE context ledger",
+                "see the S-emantic RLE context ledger",
+            ),
+        ] {
+            assert_eq!(quoting.quote(tag), defused);
+        }
     }
 
     #[test]

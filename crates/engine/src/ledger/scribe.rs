@@ -314,6 +314,8 @@ impl Scribe {
         let mut room = budget;
         for _ in 0..MOST_ATTEMPTS {
             let (body, snippets) = self.body(messages, span, room, count);
+            // Beside other lines something may look like a secret that did not on its own.
+            let body = self.hide(&body).unwrap_or(body);
             let text = frame::wrap(&self.key, &body);
             let tokens = count(&text);
             if tokens <= budget {

@@ -48,18 +48,32 @@ static HOUSE: LazyLock<Arc<Rules>> =
 /// How often a result is read again until nothing more is found. One more reading is the rule; each only hides more.
 const ROUNDS: usize = 5;
 
+/// Addresses of the internet that are hidden.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Addresses {
+    /// None.
+    None,
+    /// Those that lead to one machine from everywhere, and those that documentation uses in their place.
+    Public,
+    /// Those of private networks too. What every machine calls itself, masks and versions stay.
+    All,
+}
+
 /// What is hidden besides secrets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Public addresses of the internet become `[REDACTED_IP]`.
-    pub ips: bool,
+    /// Which addresses of the internet become `[REDACTED_IP]`.
+    pub addresses: Addresses,
     /// Names, mail addresses, phone numbers, cards and documents of people.
     pub pii: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { ips: true, pii: false }
+        Options {
+            addresses: Addresses::Public,
+            pii: false,
+        }
     }
 }
 
@@ -126,8 +140,8 @@ impl Redactor {
             }
         }
         found.extend(known.find(text));
-        if self.options.ips {
-            found.extend(network::addresses(text));
+        if self.options.addresses != Addresses::None {
+            found.extend(network::addresses(text, self.options.addresses));
         }
         if self.options.pii {
             found.extend(personal::find(text));

@@ -1,10 +1,11 @@
-//! Public addresses of the internet. Private and documentation ranges, masks and versions stay.
+//! Addresses of the internet. Private ranges stay unless they are to go too; masks and versions always stay.
 
 use std::net::Ipv4Addr;
 use std::net::Ipv6Addr;
 
 use memchr::memchr_iter;
 
+use crate::redact::Addresses;
 use crate::redact::scan::Found;
 use crate::redact::scan::Label;
 
@@ -12,7 +13,7 @@ use crate::redact::scan::Label;
 const CONTEXT: usize = 24;
 
 /// Every address that is hidden, in order.
-pub(super) fn addresses(text: &str) -> Vec<Found> {
+pub(super) fn addresses(text: &str, which: Addresses) -> Vec<Found> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
     let mut done = 0;
@@ -39,7 +40,7 @@ pub(super) fn addresses(text: &str) -> Vec<Found> {
                 .count();
         let trimmed = end - usize::from(bytes[end - 1] == b'.');
         done = end;
-        if is_public_v4(text, start, trimmed) {
+        if is_hidden_v4(text, start, trimmed, which) {
             found.push(Found {
                 start,
                 end: trimmed,
@@ -63,7 +64,7 @@ pub(super) fn addresses(text: &str) -> Vec<Found> {
         let end = colon + bytes[colon..].iter().take(40).take_while(part).count();
         let trimmed = end - bytes[start..end].iter().rev().take_while(|byte| **byte == b':').count();
         done = end;
-        if is_public_v6(text, start, trimmed) {
+        if is_hidden_v6(text, start, trimmed, which) {
             found.push(Found {
                 start,
                 end: trimmed,
@@ -74,21 +75,19 @@ pub(super) fn addresses(text: &str) -> Vec<Found> {
     found
 }
 
-fn is_public_v4(text: &str, start: usize, end: usize) -> bool {
+fn is_hidden_v4(text: &str, start: usize, end: usize, which: Addresses) -> bool {
     let bytes = text.as_bytes();
     let Ok(address) = text[start..end].parse::<Ipv4Addr>() else {
         return false;
     };
     let [first, second, ..] = address.octets();
-    let reserved = address.is_private()
+    let private = address.is_private() || address.is_link_local() || (first == 100 && (64..128).contains(&second));
+    let reserved = (private && which != Addresses::All)
         || address.is_loopback()
-        || address.is_link_local()
         || address.is_broadcast()
-        || address.is_documentation()
         || address.is_multicast()
         || first == 0
         || first >= 240
-        || (first == 100 && (64..128).contains(&second))
         // Resolvers everybody uses tell nothing about anybody.
         || matches!(address.octets(), [8, 8, 8, 8] | [8, 8, 4, 4] | [1, 1, 1, 1] | [1, 0, 0, 1] | [9, 9, 9, 9] | [1, 2, 3, 4]);
     if reserved {
@@ -184,7 +183,7 @@ fn is_version(text: &str, start: usize, address: Ipv4Addr) -> bool {
     small && !network
 }
 
-fn is_public_v6(text: &str, start: usize, end: usize) -> bool {
+fn is_hidden_v6(text: &str, start: usize, end: usize, which: Addresses) -> bool {
     let bytes = text.as_bytes();
     let before = start.checked_sub(1).map(|before| bytes[before]);
     if before.is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b':')
@@ -192,13 +191,11 @@ fn is_public_v6(text: &str, start: usize, end: usize) -> bool {
     {
         return false;
     }
-    // Only what is routed: 2000::/3, without the range of the documentation.
+    // What is routed is 2000::/3; a network's own are fc00::/7 and fe80::/10.
     let first = text[start..end].split(':').next().unwrap_or("");
-    if first.len() != 4
-        || !matches!(bytes[start], b'2' | b'3')
-        || text[start..end].starts_with("2001:db8")
-        || text[start..end].starts_with("2001:0db8")
-    {
+    let is_routed = matches!(bytes[start], b'2' | b'3');
+    let is_private = matches!(first.get(..2), Some("fc" | "fd" | "fe" | "FC" | "FD" | "FE")) && which == Addresses::All;
+    if first.len() != 4 || !(is_routed || is_private) {
         return false;
     }
     text[start..end].parse::<Ipv6Addr>().is_ok()
@@ -223,8 +220,26 @@ mod tests {
                 Some("2a02:6b8:4264:b50:2cc2:6e3b:c98:5c15"),
             ),
             ("::1 and fe80::1%lo0 and 12:34:56 and std::net", None),
+            ("the box at 203.0.113.129", Some("203.0.113.129")),
         ] {
-            let found = addresses(text);
+            let found = addresses(text, Addresses::Public);
+            assert_eq!(
+                found.first().map(|found| &text[found.start..found.end]),
+                expected,
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn private_addresses_go_where_all_shall() {
+        for (text, expected) in [
+            ("pod 10.0.2.254", Some("10.0.2.254")),
+            ("ssh admin@192.168.0.6", Some("192.168.0.6")),
+            ("via fe80::1ff:fe23:4567:890a", Some("fe80::1ff:fe23:4567:890a")),
+            ("bind 0.0.0.0:8080 and 127.0.0.1, \"version\": \"7.20.14.6\"", None),
+        ] {
+            let found = addresses(text, Addresses::All);
             assert_eq!(
                 found.first().map(|found| &text[found.start..found.end]),
                 expected,

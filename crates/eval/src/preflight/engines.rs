@@ -13,6 +13,7 @@ use mainstay_engine::decide::Policy;
 use mainstay_engine::decide::ReasoningRule;
 use mainstay_engine::decide::Situation;
 use mainstay_engine::ledger::scribe::Scribe;
+use mainstay_engine::redact::Addresses;
 use mainstay_engine::redact::Key;
 use mainstay_engine::redact::Options;
 use mainstay_engine::redact::Redactor;
@@ -103,7 +104,11 @@ impl Engine for LedgerEngine {
             tail_messages: tail,
             ..Policy::default()
         };
-        let redactor = Redactor::new(Key::new(KEY), Options::default());
+        let options = Options {
+            addresses: Addresses::All,
+            ..Options::default()
+        };
+        let redactor = Redactor::new(Key::new(KEY), options);
         let scribe = Scribe::new(KEY, Arc::new(redactor.clone()));
         let mut compactor = Compactor::new(family, &policy).with_scribe(scribe);
         compactor.observe(transcript);

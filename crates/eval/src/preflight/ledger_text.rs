@@ -115,10 +115,25 @@ pub enum LedgerLine {
 pub fn read(text: &str) -> Vec<LedgerLine> {
     let mut lines: Vec<LedgerLine> = Vec::new();
     let mut section = None;
+    let mut speaker = None;
     for line in text.lines() {
         if let Some(titled) = title(line) {
             section = Some(titled);
+            speaker = None;
             lines.push(LedgerLine::Title(titled));
+            continue;
+        }
+        if section == Some(Section::Evidence) {
+            match (speaker_of(line), speaker) {
+                (Some(author), _) => speaker = Some(author),
+                (None, Some(author)) => lines.push(LedgerLine::Entry(LedgerEntryView {
+                    section: Section::Evidence,
+                    text: line.to_owned(),
+                    author: Some(author),
+                    status: Status::Open,
+                })),
+                (None, None) => lines.push(LedgerLine::Prose(line.to_owned())),
+            }
             continue;
         }
         match (section, line.strip_prefix("- "), lines.last_mut()) {
@@ -131,6 +146,18 @@ pub fn read(text: &str) -> Vec<LedgerLine> {
         }
     }
     lines
+}
+
+/// Who speaks in the lines of evidence behind this one: `12 tool:`, `13 call bash:`.
+fn speaker_of(line: &str) -> Option<Author> {
+    let (number, rest) = line.strip_suffix(':')?.split_once(' ')?;
+    if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    match rest.strip_prefix("call ") {
+        Some(_) => Some(Author::Assistant),
+        None => Author::ALL.into_iter().find(|author| author.name() == rest),
+    }
 }
 
 /// `## ` and a known title, perhaps with a count or a remark in brackets behind it.

@@ -12,6 +12,7 @@ use mainstay_engine::decide::Policy;
 use mainstay_engine::decide::ReasoningRule;
 use mainstay_engine::decide::Situation;
 use mainstay_engine::ledger::scribe::Scribe;
+use mainstay_engine::redact::Addresses;
 use mainstay_engine::redact::Key;
 use mainstay_engine::redact::Options;
 use mainstay_engine::redact::Redactor;
@@ -52,7 +53,11 @@ impl Arm for Ours {
         };
         let transcript = draft.assemble().transcript;
         // The budget of the metric is counted in cl100k, whatever model wrote the session.
-        let redactor = Redactor::new(Key::new(KEY), Options::default());
+        let options = Options {
+            addresses: Addresses::All,
+            ..Options::default()
+        };
+        let redactor = Redactor::new(Key::new(KEY), options);
         let scribe = Scribe::new(KEY, Arc::new(redactor));
         let mut compactor = Compactor::new(Family::Cl100k, &policy).with_scribe(scribe);
         compactor.observe(&transcript);
