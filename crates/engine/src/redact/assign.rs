@@ -8,18 +8,7 @@ use crate::redact::notation::Value;
 use crate::redact::rules::Word;
 use crate::redact::scan::Label;
 use crate::redact::scan::Scanner;
-use crate::redact::value::Look;
-use crate::redact::value::has_signs;
-use crate::redact::value::is_digest;
-use crate::redact::value::is_expression;
-use crate::redact::value::is_identifier;
-use crate::redact::value::is_measure;
-use crate::redact::value::is_password;
-use crate::redact::value::is_path;
-use crate::redact::value::is_placeholder;
-use crate::redact::value::is_reference;
-use crate::redact::value::is_setting;
-use crate::redact::value::is_wordy;
+use crate::redact::value::Candidate;
 
 impl Scanner<'_> {
     /// Looks at the value that a word may announce; says whether there was one to hide.
@@ -51,6 +40,9 @@ impl Scanner<'_> {
         let Some(value) = self.value(operator, at) else {
             return false;
         };
+        if !self.affords(start, 96 + value.end - value.start) {
+            return true;
+        }
         let flag = from > 0 && self.bytes[from - 1] == b'-' || self.bytes[from] == b'-' || self.follows_login(from);
         if !self.is_secret(promised, operator, flag, value) {
             return false;
@@ -85,64 +77,66 @@ impl Scanner<'_> {
 
 /// Whether a value is a secret, given what its name promises and how it is written.
 pub(super) fn judge(promised: Promise, operator: Operator, flag: bool, quoted: bool, text: &str) -> bool {
-    if text.is_empty() || is_reference(text) || is_placeholder(text) || is_path(text) || text.contains("://") {
+    let text = Candidate::new(text);
+    if text.is_empty() || text.is_reference() || text.is_placeholder() || text.is_path() || text.contains("://") {
         return false;
     }
     // What follows the quote that closes a name is code: `"password=" + token`.
-    if matches!(text.as_bytes()[0], b'+' | b',' | b')' | b';' | b'|')
-        || is_setting(text)
-        || (!quoted && is_expression(text))
+    if matches!(text.as_bytes()[0], b'+' | b',' | b')' | b';' | b'|' | b'&')
+        || (operator == Operator::Space && text.starts_with("--"))
+        || text.is_setting()
+        || (!quoted && text.is_expression())
     {
         return false;
     }
     let spaced = operator == Operator::Space && !flag;
     match promised {
-        Promise::Password => is_chosen(operator, spaced, quoted, text),
-        Promise::Secret => is_machine_made(operator, spaced, quoted, text),
+        Promise::Password => is_chosen(operator, spaced, quoted, &text),
+        Promise::Secret => is_machine_made(operator, spaced, quoted, &text),
         Promise::Vendor => {
-            let look = Look::at(text.as_bytes());
+            let look = &text.look;
             let random = look.is_random(16) && look.is_mixed();
-            (random || is_uuid(text.as_bytes())) && !is_measure(text) && !text.contains('/') && !is_identifier(text)
+            (random || is_uuid(text.as_bytes())) && !text.is_measure() && !text.contains('/') && !text.is_identifier()
         }
         Promise::Weak => {
-            let look = Look::at(text.as_bytes());
-            let plain = is_digest(text) || is_measure(text) || is_identifier(text) || look.symbols * 4 > look.length;
+            let look = &text.look;
+            let plain = text.is_digest() || text.is_measure() || text.is_identifier() || look.symbols * 4 > look.length;
             look.is_random(20) && look.is_mixed() && look.strange >= 0.3 && !plain && operator != Operator::Cell
         }
     }
 }
 
 /// Whether a value under the name of a password is one.
-fn is_chosen(operator: Operator, spaced: bool, quoted: bool, text: &str) -> bool {
-    let look = Look::at(text.as_bytes());
+fn is_chosen(operator: Operator, spaced: bool, quoted: bool, text: &Candidate<'_>) -> bool {
+    let look = &text.look;
     let machine = look.is_random(8);
-    if look.spaces > 0 || is_wordy(text) || is_identifier(text) {
+    if look.spaces > 0 || text.is_wordy() || text.is_identifier() {
         return false;
     }
     if spaced {
         let telling = machine || look.symbols > 0 || look.digits >= 2;
         let code = text.contains(['{', '(', '[', '<']);
-        return is_password(text) && telling && !code && !is_measure(text) && !is_digest(text);
+        return text.is_password() && telling && !code && !text.is_measure() && !text.is_digest();
     }
     if text.bytes().all(|byte| byte.is_ascii_digit()) {
         return text.len() >= 6 && (quoted || operator == Operator::Equals);
     }
-    (is_password(text) || machine) && (!is_measure(text) || text.len() >= 12)
+    (text.is_password() || machine) && (!text.is_measure() || text.len() >= 12)
 }
 
 /// Whether a value under the name of a secret looks made by a machine.
-fn is_machine_made(operator: Operator, spaced: bool, quoted: bool, text: &str) -> bool {
-    let look = Look::at(text.as_bytes());
+fn is_machine_made(operator: Operator, spaced: bool, quoted: bool, text: &Candidate<'_>) -> bool {
+    let look = &text.look;
     if text.bytes().all(|byte| byte.is_ascii_digit()) {
         return text.len() >= 15 && look.distinct >= 5 && !spaced;
     }
-    if is_measure(text) || look.spaces > 0 || is_identifier(text) {
+    if text.is_measure() || look.spaces > 0 || text.is_identifier() {
         return false;
     }
     // `group:artifact:1.2.3` names a package.
     let package = text
         .rsplit_once(':')
-        .is_some_and(|(_, version)| version.contains('.') && is_measure(version));
+        .is_some_and(|(_, version)| version.contains('.') && Candidate::new(version).is_measure());
     if operator == Operator::Colon && !quoted && (package || text.contains(':') && look.strange < 0.4) {
         return false;
     }
@@ -150,5 +144,5 @@ fn is_machine_made(operator: Operator, spaced: bool, quoted: bool, text: &str) -
         return true;
     }
     let short = quoted && look.is_mixed() && look.length >= 8 && look.strange >= 0.2 && look.distinct >= 6;
-    !spaced && (short || has_signs(text))
+    !spaced && (short || text.has_signs())
 }

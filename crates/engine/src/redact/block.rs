@@ -5,9 +5,8 @@ use crate::redact::chars::line_end;
 use crate::redact::chars::line_start;
 use crate::redact::scan::Label;
 use crate::redact::scan::Scanner;
+use crate::redact::value::Candidate;
 use crate::redact::value::Look;
-use crate::redact::value::is_placeholder;
-use crate::redact::value::is_reference;
 
 /// How much of a manifest is looked at on either side of `kind: Secret`.
 const MANIFEST: usize = 8192;
@@ -21,11 +20,15 @@ impl Scanner<'_> {
             return;
         }
         // Manifests begin and end with `---`.
-        let from = start.saturating_sub(MANIFEST);
+        let from = start.saturating_sub(MANIFEST).max(self.manifest.min(start));
+        self.manifest = end;
         let from = memchr::memmem::rfind(&self.bytes[from..start], b"\n---").map_or(from, |found| from + found + 4);
         let stop = self.bytes.len().min(end + MANIFEST);
         let stop = memchr::memmem::find(&self.bytes[end..stop], b"\n---").map_or(stop, |found| end + found);
-        let mut at = line_start(self.bytes, from, 0);
+        if !self.affords(start, stop - from) {
+            return;
+        }
+        let mut at = from;
         let mut inside: Option<usize> = None;
         while at < stop {
             let line = line_end(self.bytes, at, stop - at);
@@ -41,9 +44,9 @@ impl Scanner<'_> {
             } else if inside.is_some()
                 && let Some(colon) = content.find(": ")
             {
-                let value = content[colon + 2..].trim().trim_matches(['"', '\'']);
-                let offset = content.rfind(value).unwrap_or(0);
-                if value.len() >= 4 && !is_placeholder(value) && !is_reference(value) {
+                let value = Candidate::new(content[colon + 2..].trim().trim_matches(['"', '\'']));
+                let offset = content.rfind(&*value).unwrap_or(0);
+                if value.len() >= 4 && !value.is_placeholder() && !value.is_reference() {
                     self.push(
                         at + indent + offset,
                         at + indent + offset + value.len(),
@@ -75,8 +78,8 @@ impl Scanner<'_> {
         if !is_name(fields.next()) || !port(fields.next()) || !is_name(fields.next()) || !is_name(fields.next()) {
             return;
         }
-        if let Some(password) = fields.next().filter(|password| {
-            password.len() >= 4 && !is_placeholder(password) && !is_reference(password) && !password.contains(' ')
+        if let Some(password) = fields.next().map(Candidate::new).filter(|password| {
+            password.len() >= 4 && !password.is_placeholder() && !password.is_reference() && !password.contains(' ')
         }) {
             self.push(
                 from + line.len() - password.len(),

@@ -13,7 +13,7 @@ use crate::redact::rules::Rules;
 use crate::redact::scan::Found;
 use crate::redact::scan::Label;
 use crate::redact::scan::Scanner;
-use crate::redact::value::is_placeholder;
+use crate::redact::value::Candidate;
 
 /// Names of values that providers sign or look up: never looked at.
 const OPAQUE: &[&str] = &[
@@ -294,7 +294,7 @@ fn leaf(
         {
             return;
         }
-        if frame.all_secret && value.len() >= 4 && !is_placeholder(value) {
+        if frame.all_secret && value.len() >= 4 && !Candidate::new(value).is_placeholder() {
             return hide(0, value.len(), Label::Code("credential", "Kubernetes secret"));
         }
     }
@@ -352,6 +352,11 @@ fn announced(rules: &Rules, frame: &Frame, value: &str) -> Option<Label> {
     {
         return None;
     }
+    // Most names hold no word that tells; finding that out is cheaper than taking them apart.
+    rules
+        .automaton
+        .find_iter(name)
+        .find(|hit| rules.entries[hit.pattern().as_usize()].word.is_some())?;
     let promised = promise(name, &rules.vendors)?;
     if !judge(promised, Operator::Colon, flag, true, value.trim()) || is_vendor_token(rules, value) {
         return None;

@@ -6,12 +6,8 @@ use crate::redact::chars::starts_here;
 use crate::redact::encoded::decode;
 use crate::redact::scan::Label;
 use crate::redact::scan::Scanner;
+use crate::redact::value::Candidate;
 use crate::redact::value::Look;
-use crate::redact::value::is_expression;
-use crate::redact::value::is_measure;
-use crate::redact::value::is_placeholder;
-use crate::redact::value::is_reference;
-use crate::redact::value::is_wordy;
 
 /// Longer than any token in a header that servers accept by default (8 KB).
 const CREDENTIALS: usize = 8192;
@@ -102,16 +98,16 @@ impl Scanner<'_> {
     /// A value in the place of credentials: hidden unless it is plainly none.
     fn credentials(&mut self, start: usize, rule: &'static str) {
         let end = self.credentials_end(start);
-        let Some(value) = self.text.get(start..end) else {
+        let Some(value) = self.text.get(start..end).map(Candidate::new) else {
             return;
         };
-        let look = Look::at(value.as_bytes());
+        let look = value.look;
         if value.len() < 8
-            || is_placeholder(value)
-            || is_reference(value)
-            || is_expression(value)
-            || is_wordy(value)
-            || is_measure(value)
+            || value.is_placeholder()
+            || value.is_reference()
+            || value.is_expression()
+            || value.is_wordy()
+            || value.is_measure()
             || look.strange < 0.2
         {
             return;
@@ -224,12 +220,13 @@ impl Scanner<'_> {
                 return;
             };
             let lower = spelled.to_ascii_lowercase();
-            let look = Look::at(value.as_bytes());
+            let value = Candidate::new(value);
+            let look = value.look;
             let session = COOKIES.iter().any(|part| lower.contains(part)) && look.length >= 8 && look.is_mixed();
             if !attributes.contains(&lower.as_str())
                 && (session || look.is_random(16))
-                && !is_placeholder(value)
-                && !is_reference(value)
+                && !value.is_placeholder()
+                && !value.is_reference()
             {
                 self.push(name + 1, value_end, Label::Code("cookie", "cookie"));
             }

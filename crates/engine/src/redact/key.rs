@@ -24,7 +24,7 @@ static LISTS: LazyLock<BTreeMap<&str, BTreeSet<&str>>> = LazyLock::new(|| lists(
 pub(super) fn lists(text: &'static str) -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let mut lists: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     let mut heading = "";
-    for line in text.lines().filter(|line| !line.starts_with('#')) {
+    for line in text.lines().filter(|line| *line != "#" && !line.starts_with("# ")) {
         match line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
             Some(name) => heading = name,
             None => lists.entry(heading).or_default().extend(line.split_whitespace()),

@@ -12,9 +12,7 @@ use crate::redact::chars::ends_here;
 use crate::redact::chars::starts_here;
 use crate::redact::scan::Found;
 use crate::redact::scan::Label;
-use crate::redact::value::Look;
-use crate::redact::value::is_password;
-use crate::redact::value::is_placeholder;
+use crate::redact::value::Candidate;
 
 /// Shorter values are found by their context or not at all: they could be words.
 const SHORTEST: usize = 8;
@@ -49,10 +47,11 @@ impl Known {
 
     /// Remembers a value, unless it could be a word.
     pub(super) fn add(&mut self, value: &str) {
-        let look = Look::at(value.as_bytes());
-        let telling = look.is_random(SHORTEST) || (is_password(value) && look.digits > 0);
+        let candidate = Candidate::new(value);
+        let look = candidate.look;
+        let telling = look.is_random(SHORTEST) || (candidate.is_password() && look.digits > 0);
         let fits = (SHORTEST..=LONGEST).contains(&value.len()) && self.values.len() < MOST;
-        if fits && telling && !is_placeholder(value) && self.values.insert(value.into()) {
+        if fits && telling && !candidate.is_placeholder() && self.values.insert(value.into()) {
             self.automaton = None;
         }
     }

@@ -10,7 +10,7 @@ const NAME: usize = 64;
 /// How long a quoted value may be: a key file in one line fits.
 const QUOTED: usize = 8192;
 /// How long an unquoted value is looked at; an accepted one is hidden to its end.
-const UNQUOTED: usize = 512;
+const UNQUOTED: usize = 256;
 
 /// What stands between the name and the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

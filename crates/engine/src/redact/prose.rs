@@ -7,18 +7,8 @@ use crate::redact::notation::Operator;
 use crate::redact::rules::Word;
 use crate::redact::scan::Label;
 use crate::redact::scan::Scanner;
+use crate::redact::value::Candidate;
 use crate::redact::value::Look;
-use crate::redact::value::has_signs;
-use crate::redact::value::is_digest;
-use crate::redact::value::is_expression;
-use crate::redact::value::is_identifier;
-use crate::redact::value::is_measure;
-use crate::redact::value::is_password;
-use crate::redact::value::is_path;
-use crate::redact::value::is_placeholder;
-use crate::redact::value::is_reference;
-use crate::redact::value::is_setting;
-use crate::redact::value::is_wordy;
 
 /// How much of a sentence is looked at, in bytes: `Password for the staging box of the billing team: …` fits, in Russian too.
 const SENTENCE: usize = 160;
@@ -115,14 +105,17 @@ impl Scanner<'_> {
                 return;
             }
             let (from, to, quoted, next) = self.told_word(at, stop);
-            let Some(told) = self.text.get(from..to) else {
+            let Some(told) = self.text.get(from..to).map(Candidate::new) else {
                 return;
             };
             if OTHER.iter().any(|other| told.starts_with(other)) {
                 return;
             }
+            if !self.affords(start, 40 + told.len()) {
+                return;
+            }
             let direct = count == 0 || (word == Word::Vendor && keyed);
-            if self.is_told(word, told, quoted, announced, direct) {
+            if self.is_told(word, &told, quoted, announced, direct) {
                 let kind = if matches!(word, Word::Password | Word::Login) {
                     "password"
                 } else {
@@ -134,10 +127,9 @@ impl Scanner<'_> {
                 return;
             }
             let bare = told.trim_end_matches([':', ',']);
-            announced = ANNOUNCING.contains(&told.to_lowercase().as_str())
-                || ANNOUNCING.contains(&bare.to_lowercase().as_str())
-                || told.ends_with(':')
-                || told.ends_with('=')
+            announced = is_announcing(&told)
+                || is_announcing(bare)
+                || told.ends_with([':', '='])
                 || matches!(self.bytes.get(next), Some(b':' | b'='));
             // A sentence that ends has told what it had to tell, except in a list of credentials.
             if told.ends_with(['.', '!', '?', ';']) && !quoted {
@@ -146,7 +138,7 @@ impl Scanner<'_> {
             if matches!(word, Word::Secret | Word::Vendor) && count >= 4 && !announced {
                 return;
             }
-            keyed = keyed && KEYED.contains(&bare.to_ascii_lowercase().as_str());
+            keyed = keyed && KEYED.iter().any(|word| word.eq_ignore_ascii_case(bare));
             at = next.max(at + 1);
             while !self.text.is_char_boundary(at) {
                 at += 1;
@@ -178,24 +170,25 @@ impl Scanner<'_> {
     }
 
     /// Whether a word of a sentence is the secret that was announced.
-    fn is_told(&self, word: Word, told: &str, quoted: bool, announced: bool, direct: bool) -> bool {
+    fn is_told(&self, word: Word, told: &Candidate<'_>, quoted: bool, announced: bool, direct: bool) -> bool {
         if told.len() < 6
-            || is_placeholder(told)
-            || is_reference(told)
-            || is_path(told)
-            || is_measure(told)
+            || told.is_placeholder()
+            || told.is_reference()
+            || told.is_path()
+            || told.is_measure()
             || told.contains("://")
-            || is_setting(told)
-            || is_identifier(told)
-            || (told.contains('(') && is_expression(told))
+            || told.is_setting()
+            || told.starts_with(['&', '-', '+'])
+            || told.is_identifier()
+            || (told.contains('(') && told.is_expression())
         {
             return false;
         }
-        let look = Look::at(told.as_bytes());
+        let look = &told.look;
         match word {
             Word::Password => {
                 if quoted && announced {
-                    return look.spaces == 0 && !is_wordy(told)
+                    return look.spaces == 0 && !told.is_wordy()
                         || told.len() >= 8
                             && look.spaces == 0
                             && look.upper == 0
@@ -215,23 +208,23 @@ impl Scanner<'_> {
                     || look.is_random(10)
                     || signs && look.upper > 0;
                 (announced || direct)
-                    && is_password(told)
+                    && told.is_password()
                     && strong
                     && !named
-                    && !is_digest(told)
-                    && !is_expression(told)
+                    && !told.is_digest()
+                    && !told.is_expression()
                     && !is_file(told)
             }
             Word::Secret => {
                 let random = look.is_random(16) && look.is_mixed() && look.strange >= 0.3 && !told.contains('/');
-                let fits = random && !is_digest(told) && !is_expression(told);
-                (announced || direct) && fits || announced && has_signs(told)
+                let fits = random && !told.is_digest() && !told.is_expression();
+                (announced || direct) && fits || announced && told.has_signs()
             }
             Word::Vendor => {
                 direct
                     && look.is_random(20)
                     && look.is_mixed()
-                    && !is_expression(told)
+                    && !told.is_expression()
                     && !told.contains('/')
                     && !told.contains('.')
             }
@@ -239,12 +232,12 @@ impl Scanner<'_> {
                 announced
                     && look.is_random(10)
                     && look.is_mixed()
-                    && is_password(told)
-                    && !is_digest(told)
+                    && told.is_password()
+                    && !told.is_digest()
                     && !told.contains('@')
                     && !told.contains(':')
                     && !is_file(told)
-                    && !is_expression(told)
+                    && !told.is_expression()
             }
             Word::Key | Word::Seed => false,
         }
@@ -256,13 +249,14 @@ impl Scanner<'_> {
             return false;
         };
         let strong = |password: &str| {
-            let look = Look::at(password.as_bytes());
-            is_password(password)
-                && !is_placeholder(password)
-                && !is_reference(password)
-                && !is_path(password)
-                && !is_measure(password)
-                && !is_file(password)
+            let password = Candidate::new(password);
+            let look = password.look;
+            password.is_password()
+                && !password.is_placeholder()
+                && !password.is_reference()
+                && !password.is_path()
+                && !password.is_measure()
+                && !is_file(&password)
                 && (look.upper > 0 || look.symbols > 0 || look.is_random(10))
                 && look.digits > 0
         };
@@ -284,6 +278,14 @@ impl Scanner<'_> {
         }
         false
     }
+}
+
+/// Whether a word announces that the value is next.
+fn is_announcing(word: &str) -> bool {
+    word.len() <= 20
+        && ANNOUNCING
+            .iter()
+            .any(|announcing| announcing.eq_ignore_ascii_case(word))
 }
 
 /// Whether a word is the name of a file or of a host: `auth.py`, `db-1.internal`.

@@ -7,8 +7,8 @@ use crate::redact::chars::starts_here;
 use crate::redact::rules::Place;
 use crate::redact::rules::Rules;
 use crate::redact::rules::Word;
-use crate::redact::value::Look;
-use crate::redact::value::is_placeholder;
+use crate::redact::value::Candidate;
+use crate::redact::value::entropy;
 
 /// Where a finding's kind and rule come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +43,12 @@ impl Found {
     }
 }
 
+/// How many bytes may be looked at around words for each byte of the text, so that no text takes more than linear time. An
+/// ordinary text takes less than one.
+const ALLOWANCE: usize = 3;
+/// What may be looked at besides, so that short texts are read in full.
+const FREE: usize = 65_536;
+
 /// How deep encodings are undone: base64 in base64 is real, a third layer is not.
 pub(super) const DEPTH: u8 = 2;
 
@@ -60,6 +66,10 @@ pub(super) struct Scanner<'a> {
     tried: (u16, usize),
     /// How far the last look for a web token went.
     pub looked: usize,
+    /// How many bytes were looked at around words so far.
+    spent: usize,
+    /// How far the manifests were read.
+    pub manifest: usize,
     /// What is public by its form: never hidden.
     pub public: Vec<(usize, usize)>,
 }
@@ -76,6 +86,8 @@ impl<'a> Scanner<'a> {
             name_seen: (usize::MAX, usize::MAX),
             tried: (u16::MAX, 0),
             looked: 0,
+            spent: 0,
+            manifest: 0,
             public: Vec::new(),
         }
     }
@@ -119,6 +131,15 @@ impl<'a> Scanner<'a> {
             return;
         }
         self.found.push(Found { start, end, label });
+    }
+
+    /// Whether a look of this many bytes is within what the text up to here allows.
+    pub fn affords(&mut self, at: usize, bytes: usize) -> bool {
+        if self.spent > at * ALLOWANCE + FREE {
+            return false;
+        }
+        self.spent += bytes;
+        true
     }
 
     /// The end of the last finding, if it reaches past this place.
@@ -217,19 +238,19 @@ impl<'a> Scanner<'a> {
         } else {
             (from, start)
         };
-        let Some(body) = self.text.get(from..to) else {
+        let Some(body) = self.text.get(from..to).map(Candidate::new) else {
             return false;
         };
         if body.is_empty() {
             return false;
         }
-        let look = Look::at(body.as_bytes());
+        let look = body.look;
         if body.ends_with("EXAMPLE") || body.ends_with("EXAMPLEKEY") {
             return false;
         }
-        if look.entropy < rule.entropy
+        if (rule.entropy > 0.0 && entropy(body.as_bytes()) < rule.entropy)
             || look.distinct < 5.min(look.length)
-            || (is_placeholder(body) && look.strange < 0.45)
+            || (body.is_placeholder() && look.strange < 0.45)
         {
             return false;
         }

@@ -6,9 +6,7 @@
 use crate::redact::chars::line_end;
 use crate::redact::scan::Label;
 use crate::redact::scan::Scanner;
-use crate::redact::value::is_path;
-use crate::redact::value::is_placeholder;
-use crate::redact::value::is_reference;
+use crate::redact::value::Candidate;
 
 /// How much of a command line is looked at.
 const LINE: usize = 600;
@@ -36,6 +34,9 @@ impl Scanner<'_> {
         if !(escaped || called || boundary(before.as_ref()))
             || !matches!(self.bytes.get(end), Some(b' ' | b'(' | b'\t' | b'.'))
         {
+            return;
+        }
+        if !self.affords(start, LINE) {
             return;
         }
         let arguments = self.arguments(end);
@@ -179,11 +180,11 @@ impl Scanner<'_> {
         let Some(argument) = argument else {
             return;
         };
-        let word = self.word_of(argument);
+        let word = Candidate::new(self.word_of(argument));
         if word.len() < 4
-            || is_placeholder(word)
-            || is_reference(word)
-            || is_path(word)
+            || word.is_placeholder()
+            || word.is_reference()
+            || word.is_path()
             || word.contains("://")
             || word.starts_with("--")
         {

@@ -5,9 +5,8 @@ use memchr::memchr;
 use crate::redact::chars::is_uuid;
 use crate::redact::scan::Label;
 use crate::redact::scan::Scanner;
+use crate::redact::value::Candidate;
 use crate::redact::value::Look;
-use crate::redact::value::is_placeholder;
-use crate::redact::value::is_reference;
 
 /// How long the part of an address before its path may be; a long token as the user name fits.
 const AUTHORITY: usize = 2048;
@@ -68,11 +67,12 @@ impl Scanner<'_> {
             return;
         }
         let name = if from == end { "" } else { &self.text[end..from - 1] };
-        if is_reference(secret) || secret.contains('{') || is_stand_in(name, secret) {
+        let secret = Candidate::new(secret);
+        if secret.is_reference() || secret.contains('{') || is_stand_in(name, &secret) {
             return;
         }
         if from == end {
-            let look = Look::at(secret.as_bytes());
+            let look = secret.look;
             if !look.is_random(16) || !look.is_mixed() {
                 return;
             }
@@ -163,7 +163,8 @@ impl Scanner<'_> {
         let Some(value) = self.text.get(end..stop) else {
             return;
         };
-        if Look::at(value.as_bytes()).is_random(16) && !is_placeholder(value) {
+        let value = Candidate::new(value);
+        if value.look.is_random(16) && !value.is_placeholder() {
             self.push(end, stop, Label::Code("signature", "signed address"));
         }
     }
@@ -186,11 +187,12 @@ impl Scanner<'_> {
             .split(['/', '=', '?', '&', ':', '@'])
             .max_by_key(|part| part.len())
             .unwrap_or("");
-        let look = Look::at(longest.as_bytes());
+        let longest = Candidate::new(longest);
+        let look = longest.look;
         let secret = look.is_random(16)
             || is_uuid(longest.as_bytes())
             || (look.length >= 18 && look.digits * 2 > look.length && look.distinct >= 5);
-        if !secret || is_placeholder(longest) || is_reference(longest) || path.contains("{") {
+        if !secret || longest.is_placeholder() || longest.is_reference() || path.contains("{") {
             return;
         }
         let host = self.bytes[..start]
@@ -204,7 +206,7 @@ impl Scanner<'_> {
 }
 
 /// Whether a name and a password are those of an example.
-fn is_stand_in(name: &str, secret: &str) -> bool {
+fn is_stand_in(name: &str, secret: &Candidate<'_>) -> bool {
     let lower = secret.to_ascii_lowercase();
     let defaults = DEFAULTS.contains(&lower.as_str())
         && (DEFAULTS.contains(&name.to_ascii_lowercase().as_str()) || name.is_empty());
@@ -219,6 +221,6 @@ fn is_stand_in(name: &str, secret: &str) -> bool {
     ];
     defaults
         || words.contains(&lower.as_str())
-        || (is_placeholder(secret) && secret != "secret" && secret.len() > 2
+        || (secret.is_placeholder() && &**secret != "secret" && secret.len() > 2
             || secret.len() <= 2 && !secret.bytes().any(|byte| byte.is_ascii_digit()))
 }
