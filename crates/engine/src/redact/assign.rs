@@ -28,10 +28,10 @@ impl Scanner<'_> {
             Word::Key | Word::Login | Word::Seed | Word::Vendor => None,
         };
         let spaced = self.text[start..end].contains(' ');
-        let promised = if spaced && word == Word::Secret {
-            Some(Promise::Secret)
-        } else {
-            promised
+        let promised = match word {
+            Word::Secret if spaced => Some(Promise::Secret),
+            Word::Password if spaced => Some(Promise::Password),
+            _ => promised,
         };
         let Some(promised) = promised else {
             return false;

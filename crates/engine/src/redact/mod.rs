@@ -134,6 +134,7 @@ impl Redactor {
             Some(found) => found,
             None => Scanner::new(&self.rules, text, 0).scan(),
         };
+        span::drop_marked(text, &mut found);
         for secret in &found {
             if let Some(value) = text.get(secret.start..secret.end) {
                 known.add(value);

@@ -98,8 +98,12 @@ impl Scanner<'_> {
             b'>' if from > 0 && matches!(bytes[from - 1], b'<' | b':') => Some((Operator::Tag, at + 1)),
             b',' if closed => Some((Operator::Argument, at + 1)),
             b',' => Some((Operator::Cell, at + 1)),
+            b'>' if closed => Some((Operator::Tag, at + 1)),
+            b'<' => self.after_angle(at),
+            b'(' if matches!(bytes.get(at + 1), Some(b'"' | b'\'')) => Some((Operator::Argument, at + 1)),
             b'{' if closed && spaced => self.default_in_block(at),
-            b'\n' | b'\r' | b'\\' => self.value_on_next_line(at),
+            b'{' if spaced => self.after_accessor(at),
+            b'\n' | b'\r' | b'\\' => self.value_on_next_line(from, at, closed),
             _ if closed && spaced => self.value_attribute(at),
             0xE2 | 0xEF => self.wide_sign(at),
             _ if spaced => self.after_space(at),
@@ -191,11 +195,30 @@ impl Scanner<'_> {
                 _ => continue,
             };
         }
-        Some((Operator::Space, at))
+        // Routers write the kind of the password as a digit: `secret 0 …`.
+        let kind = self.bytes[at].is_ascii_digit() && self.bytes.get(at + 1) == Some(&b' ');
+        Some((Operator::Space, if kind { at + 2 } else { at }))
     }
 
     /// `name: X` and on the next line `value: …`, as Kubernetes and GitHub write it.
-    fn value_on_next_line(&self, at: usize) -> Option<(Operator, usize)> {
+    fn value_on_next_line(&self, from: usize, at: usize, closed: bool) -> Option<(Operator, usize)> {
+        let breaks = self.bytes[at..]
+            .iter()
+            .take(4)
+            .take_while(|byte| matches!(byte, b'\n' | b'\r'))
+            .count();
+        let form = closed
+            && self.bytes[at..at + breaks]
+                .iter()
+                .filter(|byte| **byte == b'\n')
+                .count()
+                == 2;
+        let shown =
+            from > 0 && self.bytes[from - 1] == b'$' && self.bytes[..from - 1].trim_ascii_end().ends_with(b"echo");
+        if form || shown {
+            return Some((Operator::Equals, at + breaks));
+        }
+
         let mut next = at;
         while next < self.bytes.len() && next < at + 80 {
             match self.bytes[next] {
@@ -237,6 +260,23 @@ impl Scanner<'_> {
         let found = block.windows(7).position(|window| window == b"default")?;
         let sign = block[found..].iter().position(|byte| *byte == b'=')?;
         Some((Operator::Equals, at + found + sign + 1))
+    }
+
+    /// `</key><string>…` of a property list, and `<<< …` of a shell.
+    fn after_angle(&self, at: usize) -> Option<(Operator, usize)> {
+        if self.bytes[at..].starts_with(b"<<<") {
+            return Some((Operator::Equals, at + 3));
+        }
+        let window = &self.bytes[at..self.bytes.len().min(at + 60)];
+        let value = memchr::memmem::find(window, b"<string>").filter(|_| window.starts_with(b"</key>"))?;
+        Some((Operator::Tag, at + value + 8))
+    }
+
+    /// `Password { get; set; } = "…"`.
+    fn after_accessor(&self, at: usize) -> Option<(Operator, usize)> {
+        let window = &self.bytes[at..self.bytes.len().min(at + 40)];
+        let sign = memchr::memmem::find(window, b"} =").filter(|_| memchr::memmem::find(window, b"get").is_some())?;
+        Some((Operator::Equals, at + sign + 3))
     }
 
     /// Signs of other scripts: `：`, `＝`, dashes and arrows.

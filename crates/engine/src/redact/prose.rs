@@ -207,7 +207,9 @@ impl Scanner<'_> {
                     && (look.upper > 0 || signs || look.digits >= 2)
                     || look.is_random(10)
                     || signs && look.upper > 0;
-                (announced || direct)
+                let telling =
+                    look.is_random(8) && look.upper > 0 && look.lower > 0 && look.digits > 0 || told.has_signs();
+                (announced || direct || telling)
                     && told.is_password()
                     && strong
                     && !named
@@ -217,7 +219,8 @@ impl Scanner<'_> {
             }
             Word::Secret => {
                 let random = look.is_random(16) && look.is_mixed() && look.strange >= 0.3 && !told.contains('/');
-                let fits = random && !told.is_digest() && !told.is_expression();
+                let said = announced && told.len() >= 32;
+                let fits = random && (said || !told.is_digest()) && !told.is_expression();
                 (announced || direct) && fits || announced && told.has_signs()
             }
             Word::Vendor => {

@@ -32,7 +32,10 @@ impl Scanner<'_> {
         let escaped = start >= 2 && self.bytes[start - 2] == b'\\';
         let called = self.bytes.get(end) == Some(&b'(') && before == Some(b'.');
         if !(escaped || called || boundary(before.as_ref()))
-            || !matches!(self.bytes.get(end), Some(b' ' | b'(' | b'\t' | b'.'))
+            || !matches!(
+                self.bytes.get(end),
+                None | Some(b' ' | b'(' | b'\t' | b'.' | b'\n' | b'"')
+            )
         {
             return;
         }

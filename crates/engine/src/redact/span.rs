@@ -94,7 +94,7 @@ pub(super) fn widen(text: &str, spans: Vec<Span>, more: &[Span], key: &Key) -> V
         read = span.end;
     }
     let original = |at: usize, is_end: bool| {
-        let before = shifted.partition_point(|(start, _)| *start < at || (*start == at && !is_end && false));
+        let before = shifted.partition_point(|(start, _)| if is_end { *start < at } else { *start <= at });
         match before.checked_sub(1) {
             Some(index) if at < shifted[index].1 => {
                 if is_end {
@@ -127,8 +127,34 @@ pub(super) fn widen(text: &str, spans: Vec<Span>, more: &[Span], key: &Key) -> V
     merged
 }
 
+/// Where a text is redacted already.
+fn marks(text: &str) -> Vec<(usize, usize)> {
+    let bytes = text.as_bytes();
+    let mut marks: Vec<(usize, usize)> = Vec::new();
+    for start in memchr::memmem::find_iter(bytes, b"credential_ref:") {
+        let part = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':');
+        marks.push((start, start + bytes[start..].iter().take(80).take_while(part).count()));
+    }
+    for start in memchr::memmem::find_iter(bytes, b"[REDACTED") {
+        let size = bytes[start..].iter().take(40).position(|byte| *byte == b']');
+        marks.push((start, start + size.map_or(9, |size| size + 1)));
+    }
+    marks.sort_unstable();
+    marks
+}
+
+/// Leaves out what touches a reference: it was found before.
+pub(super) fn drop_marked(text: &str, found: &mut Vec<Found>) {
+    let marks = marks(text);
+    found.retain(|span| {
+        let next = marks.partition_point(|(_, end)| *end <= span.start);
+        marks.get(next).is_none_or(|(start, _)| span.end <= *start)
+    });
+}
+
 /// Orders findings and joins those that overlap. The form of a token names a finding better than its context.
 pub(super) fn merge(text: &str, mut found: Vec<Found>) -> Vec<Found> {
+    drop_marked(text, &mut found);
     for span in &mut found {
         while !text.is_char_boundary(span.start) {
             span.start -= 1;

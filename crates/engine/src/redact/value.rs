@@ -117,7 +117,9 @@ impl Look {
         self.length >= least
             && self.spaces == 0
             && self.distinct >= 7
-            && (self.digits > 0 || letters >= 16)
+            && (self.digits > 0
+                || letters >= 16
+                || (letters >= 12 && self.upper > 1 && self.lower > 1 && self.strange >= 0.4))
             && self.strange >= if self.digits >= 2 { 0.22 } else { 0.3 }
     }
 }

@@ -27,8 +27,8 @@ impl LeakCheck for NoSecrets {
 
 impl LeakCheck for Redactor {
     fn find(&self, text: &str) -> Option<String> {
-        let span = Redactor::find(self, text).into_iter().next()?;
-        Some(format!("{} by the rule {}", span.kind, span.rule))
+        let first = Redactor::find(self, text).into_iter().next()?;
+        Some(format!("{} ({})", first.kind, first.rule))
     }
 }
 
@@ -46,4 +46,23 @@ pub fn check_leaks(changes: &BTreeMap<Spot, Change>, check: &dyn LeakCheck) -> V
         }
     }
     flaws
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::redact::Key;
+    use crate::redact::Options;
+
+    #[test]
+    fn a_leak_is_named_and_not_shown() {
+        let check = Redactor::new(Key::new([1; 32]), Options::default());
+        let value = format!("gh{}_{}", "p", "Zk3vQ9".repeat(6));
+        let found = LeakCheck::find(&check, &format!("token {value}")).unwrap();
+        assert!(found.starts_with("github"), "{found}");
+        assert!(!found.contains(&value[4..]));
+        assert_eq!(LeakCheck::find(&check, "the token count is 128431"), None);
+        let clean = check.redact(&format!("token {value}")).text;
+        assert_eq!(LeakCheck::find(&check, &clean), None);
+    }
 }
