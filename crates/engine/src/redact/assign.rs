@@ -44,6 +44,11 @@ impl Scanner<'_> {
             return true;
         }
         let flag = from > 0 && self.bytes[from - 1] == b'-' || self.bytes[from] == b'-' || self.follows_login(from);
+        // `pass` is a word of every language a program speaks: `two-pass memchr`, `they pass, …`.
+        let loose = matches!(operator, Operator::Space | Operator::Cell) && !flag;
+        if loose && (self.text[from..to].eq_ignore_ascii_case("pass") || self.text[from..to].ends_with("-pass")) {
+            return false;
+        }
         if !self.is_secret(promised, operator, flag, value) {
             return false;
         }
@@ -118,8 +123,15 @@ fn is_chosen(operator: Operator, spaced: bool, quoted: bool, text: &Candidate<'_
         let code = text.contains(['{', '(', '[', '<']);
         return text.is_password() && telling && !code && !text.is_measure() && !text.is_digest();
     }
+    if matches!(operator, Operator::Argument | Operator::Cell)
+        && look.digits == 0
+        && !text.contains(['!', '@', '#', '$', '%', '*', '?'])
+        && look.upper == 0
+    {
+        return false;
+    }
     if text.bytes().all(|byte| byte.is_ascii_digit()) {
-        return text.len() >= 6 && (quoted || operator == Operator::Equals);
+        return text.len() >= 6 && (quoted || operator == Operator::Equals && text.len() < 10);
     }
     (text.is_password() || machine) && (!text.is_measure() || text.len() >= 12)
 }

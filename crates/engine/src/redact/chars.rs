@@ -3,40 +3,75 @@
 //! Everything here looks at a bounded number of bytes.
 
 /// A set of ASCII bytes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) struct Class([bool; 256]);
+
+/// The letters that name classes in a shape, and what each class has besides letters and digits.
+const NAMED: [(u8, &[u8]); 15] = [
+    (b'd', b""),
+    (b'h', b""),
+    (b'H', b""),
+    (b'l', b""),
+    (b'U', b""),
+    (b'a', b""),
+    (b'w', b""),
+    (b'v', b""),
+    (b'u', b"_-"),
+    (b't', b"_-."),
+    (b'b', b"+/"),
+    (b'x', b"_-="),
+    (b's', b"+/_-="),
+    (b'p', b"./"),
+    (b'q', b"./$=,+_-"),
+];
+
+static CLASSES: [Class; 17] = classes();
+
+const fn classes() -> [Class; 17] {
+    let mut all = [const { Class([false; 256]) }; 17];
+    let mut at = 0;
+    while at < NAMED.len() {
+        all[at] = class(NAMED[at].0, NAMED[at].1);
+        at += 1;
+    }
+    all[15] = class(b'z', b"_~.");
+    all[16] = class(b'y', b"_~.-");
+    all
+}
+
+const fn class(letter: u8, extra: &[u8]) -> Class {
+    let mut set = [false; 256];
+    let mut byte = 0;
+    while byte < 128u8 {
+        set[byte as usize] = match letter {
+            b'd' => byte.is_ascii_digit(),
+            b'h' => byte.is_ascii_digit() || (byte.is_ascii_hexdigit() && byte.is_ascii_lowercase()),
+            b'H' => byte.is_ascii_hexdigit(),
+            b'l' => byte.is_ascii_digit() || byte.is_ascii_lowercase(),
+            b'U' => byte.is_ascii_digit() || byte.is_ascii_uppercase(),
+            b'a' => byte.is_ascii_alphabetic(),
+            b'v' => byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'' | b'\\' | b'`' | b'<' | b'>'),
+            _ => byte.is_ascii_alphanumeric(),
+        };
+        byte += 1;
+    }
+    let mut at = 0;
+    while at < extra.len() {
+        set[extra[at] as usize] = true;
+        at += 1;
+    }
+    Class(set)
+}
 
 impl Class {
     /// The class of a letter in a shape; `None` for a letter that names none.
-    pub fn of(letter: char) -> Option<Self> {
-        let extra: &[u8] = match letter {
-            'd' | 'h' | 'H' | 'l' | 'U' | 'a' | 'w' => b"",
-            'u' => b"_-",
-            't' => b"_-.",
-            'b' => b"+/",
-            'x' => b"_-=",
-            's' => b"+/_-=",
-            'p' => b"./",
-            'q' => b"./$=,+_-",
-            'z' => b"_~.",
-            'y' => b"_~.-",
-            'v' => b"",
-            _ => return None,
+    pub fn of(letter: char) -> Option<&'static Self> {
+        let place = match letter {
+            'z' => 15,
+            'y' => 16,
+            _ => NAMED.iter().position(|(name, _)| char::from(*name) == letter)?,
         };
-        let mut set = [false; 256];
-        for byte in 0..=255u8 {
-            set[byte as usize] = match letter {
-                'd' => byte.is_ascii_digit(),
-                'h' => byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte),
-                'H' => byte.is_ascii_hexdigit(),
-                'l' => byte.is_ascii_digit() || byte.is_ascii_lowercase(),
-                'U' => byte.is_ascii_digit() || byte.is_ascii_uppercase(),
-                'a' => byte.is_ascii_alphabetic(),
-                'v' => byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'' | b'\\' | b'`' | b'<' | b'>'),
-                _ => byte.is_ascii_alphanumeric() || extra.contains(&byte),
-            };
-        }
-        Some(Class(set))
+        Some(&CLASSES[place])
     }
 
     /// Whether a byte belongs to the class.

@@ -39,9 +39,7 @@ impl Scanner<'_> {
         }
         // `key=` before a value is of the class, too.
         let start = match self.bytes[start..end].iter().take(64).rposition(|byte| *byte == b'=') {
-            Some(sign) if end - start - sign > 3 && sign + 1 < end - start && end - start - sign - 1 >= SHORTEST => {
-                start + sign + 1
-            }
+            Some(sign) if end - start - sign > SHORTEST => start + sign + 1,
             _ => start,
         };
         if !is_text_in_base64(&self.bytes[start..end]) {

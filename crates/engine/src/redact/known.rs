@@ -51,7 +51,13 @@ impl Known {
         let look = candidate.look;
         let telling = look.is_random(SHORTEST) || (candidate.is_password() && look.digits > 0);
         let fits = (SHORTEST..=LONGEST).contains(&value.len()) && self.values.len() < MOST;
-        if fits && telling && !candidate.is_placeholder() && self.values.insert(value.into()) {
+        if fits
+            && telling
+            && !candidate.is_placeholder()
+            && !candidate.is_measure()
+            && !candidate.is_identifier()
+            && self.values.insert(value.into())
+        {
             self.automaton = None;
         }
     }

@@ -64,6 +64,18 @@ const KEYED: &[&str] = &[
 /// What ends a clause: the value of the next is not this one's.
 const OTHER: &[&str] = &["http://", "https://", "```"];
 
+/// How a word of a sentence stands there.
+#[derive(Clone, Copy, Debug)]
+struct Manner {
+    quoted: bool,
+    /// The word before says that a value follows.
+    announced: bool,
+    /// It follows the telling word at once.
+    direct: bool,
+    /// The telling word is `pass`, which tells little.
+    is_pass: bool,
+}
+
 impl Scanner<'_> {
     /// What a sentence tells after one of the words.
     pub fn prose(&mut self, word: Word, start: usize, end: usize) {
@@ -91,6 +103,7 @@ impl Scanner<'_> {
             return;
         }
         let stop = line_end(self.bytes, at, SENTENCE);
+        let is_pass = self.text[start..end].eq_ignore_ascii_case("pass");
         let mut announced = false;
         let mut keyed = true;
         let mut count = 0;
@@ -114,8 +127,18 @@ impl Scanner<'_> {
             if !self.affords(start, 40 + told.len()) {
                 return;
             }
-            let direct = count == 0 || (word == Word::Vendor && keyed);
-            if self.is_told(word, &told, quoted, announced, direct) {
+            // Things pass, and a pass is many things: it must be said that a value follows.
+            let direct = count == 0 && !is_pass || (word == Word::Vendor && keyed);
+            if is_told(
+                word,
+                &told,
+                Manner {
+                    quoted,
+                    announced,
+                    direct,
+                    is_pass,
+                },
+            ) {
                 let kind = if matches!(word, Word::Password | Word::Login) {
                     "password"
                 } else {
@@ -167,83 +190,6 @@ impl Scanner<'_> {
             end -= 1;
         }
         (at, end.max(at), false, next)
-    }
-
-    /// Whether a word of a sentence is the secret that was announced.
-    fn is_told(&self, word: Word, told: &Candidate<'_>, quoted: bool, announced: bool, direct: bool) -> bool {
-        if told.len() < 6
-            || told.is_placeholder()
-            || told.is_reference()
-            || told.is_path()
-            || told.is_measure()
-            || told.contains("://")
-            || told.is_setting()
-            || told.starts_with(['&', '-', '+'])
-            || told.is_identifier()
-            || (told.contains('(') && told.is_expression())
-        {
-            return false;
-        }
-        let look = &told.look;
-        match word {
-            Word::Password => {
-                if quoted && announced {
-                    return look.spaces == 0 && !told.is_wordy()
-                        || told.len() >= 8
-                            && look.spaces == 0
-                            && look.upper == 0
-                            && told.bytes().all(|byte| byte.is_ascii_lowercase())
-                            && look.strange >= 0.1;
-                }
-                let signs = told.bytes().any(|byte| {
-                    matches!(
-                        byte,
-                        b'!' | b'@' | b'#' | b'$' | b'%' | b'^' | b'&' | b'?' | b'~' | b'+' | b'*'
-                    )
-                });
-                let named = told.contains('_') && look.strange < 0.25 && !signs;
-                let strong = look.digits > 0
-                    && look.lower + look.upper + look.beyond > 0
-                    && (look.upper > 0 || signs || look.digits >= 2)
-                    || look.is_random(10)
-                    || signs && look.upper > 0;
-                let telling =
-                    look.is_random(8) && look.upper > 0 && look.lower > 0 && look.digits > 0 || told.has_signs();
-                (announced || direct || telling)
-                    && told.is_password()
-                    && strong
-                    && !named
-                    && !told.is_digest()
-                    && !told.is_expression()
-                    && !is_file(told)
-            }
-            Word::Secret => {
-                let random = look.is_random(16) && look.is_mixed() && look.strange >= 0.3 && !told.contains('/');
-                let said = announced && told.len() >= 32;
-                let fits = random && (said || !told.is_digest()) && !told.is_expression();
-                (announced || direct) && fits || announced && told.has_signs()
-            }
-            Word::Vendor => {
-                direct
-                    && look.is_random(20)
-                    && look.is_mixed()
-                    && !told.is_expression()
-                    && !told.contains('/')
-                    && !told.contains('.')
-            }
-            Word::Login => {
-                announced
-                    && look.is_random(10)
-                    && look.is_mixed()
-                    && told.is_password()
-                    && !told.is_digest()
-                    && !told.contains('@')
-                    && !told.contains(':')
-                    && !is_file(told)
-                    && !told.is_expression()
-            }
-            Word::Key | Word::Seed => false,
-        }
     }
 
     /// `admin / secret`, `root:secret`, `admin:secret` after a word about logging in.
@@ -299,4 +245,86 @@ fn is_file(word: &str) -> bool {
     (1..=9).contains(&extension.len())
         && extension.bytes().all(|byte| byte.is_ascii_lowercase())
         && Look::at(stem.as_bytes()).strange < 0.35
+}
+
+/// Whether a word of a sentence is the secret that was announced.
+fn is_told(word: Word, told: &Candidate<'_>, manner: Manner) -> bool {
+    let Manner {
+        quoted,
+        announced,
+        direct,
+        is_pass,
+    } = manner;
+    if told.len() < 6
+        || told.is_placeholder()
+        || told.is_reference()
+        || told.is_path()
+        || told.is_measure()
+        || told.contains("://")
+        || told.is_setting()
+        || told.starts_with(['&', '-', '+', '[', '*'])
+        || told.is_identifier()
+        || (told.contains('(') && told.is_expression())
+    {
+        return false;
+    }
+    let look = &told.look;
+    match word {
+        Word::Password => {
+            if quoted && announced {
+                return look.spaces == 0 && !told.is_wordy()
+                    || told.len() >= 8
+                        && look.spaces == 0
+                        && look.upper == 0
+                        && told.bytes().all(|byte| byte.is_ascii_lowercase())
+                        && look.strange >= 0.1;
+            }
+            let signs = told.bytes().any(|byte| {
+                matches!(
+                    byte,
+                    b'!' | b'@' | b'#' | b'$' | b'%' | b'^' | b'&' | b'?' | b'~' | b'+' | b'*'
+                )
+            });
+            let named = told.contains('_') && look.strange < 0.25 && !signs;
+            let strong = look.digits > 0
+                && look.lower + look.upper + look.beyond > 0
+                && (look.upper > 0 || signs || look.digits >= 2)
+                || look.is_random(10)
+                || signs && look.upper > 0;
+            let telling = look.is_random(8) && look.upper > 0 && look.lower > 0 && look.digits > 0 || told.has_signs();
+            (announced || direct || telling && !is_pass)
+                && told.is_password()
+                && strong
+                && !named
+                && !told.is_digest()
+                && !told.is_expression()
+                && !is_file(told)
+        }
+        Word::Secret => {
+            let random = look.is_random(16) && look.is_mixed() && look.strange >= 0.3 && !told.contains('/');
+            let said = announced && told.len() >= 32;
+            let fits = random && (said || !told.is_digest()) && !told.is_expression();
+            (announced || direct) && fits || announced && told.has_signs()
+        }
+        Word::Vendor => {
+            direct
+                && look.is_random(20)
+                && look.is_mixed()
+                && !told.is_expression()
+                && !told.contains('/')
+                && !told.contains('.')
+        }
+        Word::Login => {
+            announced
+                && look.is_random(10)
+                && look.is_mixed()
+                && told.is_password()
+                && !told.is_digest()
+                && !told.contains('@')
+                && !told.contains(':')
+                && !is_file(told)
+                && !told.is_expression()
+        }
+        Word::Key | Word::Seed => false,
+    }
 }

@@ -263,7 +263,13 @@ fn addresses_and_people_follow_the_options() {
         redactor().redact(text).text,
         "ssh root@[REDACTED_IP], mail emma.smirnova18@mail.ru"
     );
-    let all = Redactor::new(Key::new([9; 32]), Options { ips: false, pii: true });
+    let all = Redactor::new(
+        Key::new([9; 32]),
+        Options {
+            addresses: Addresses::None,
+            pii: true,
+        },
+    );
     assert_eq!(all.redact(text).text, "ssh root@5.221.148.37, mail [REDACTED_EMAIL]");
 }
 
@@ -310,7 +316,7 @@ proptest! {
     #[test]
     fn redacting_twice_is_redacting_once(pieces in prop::collection::vec(piece(), 0..14), pii: bool) {
         let text = pieces.concat();
-        let redactor = Redactor::new(Key::new([9; 32]), Options { ips: true, pii });
+        let redactor = Redactor::new(Key::new([9; 32]), Options { addresses: Addresses::Public, pii });
         let once = redactor.redact(&text);
         let twice = redactor.redact(&once.text);
         prop_assert_eq!(&twice.text, &once.text);

@@ -11,7 +11,11 @@ const MOST: usize = 4096;
 
 #[derive(Clone, Debug)]
 enum Piece {
-    Run { class: Class, least: usize, most: usize },
+    Run {
+        class: &'static Class,
+        least: usize,
+        most: usize,
+    },
     Literal(Box<[u8]>),
     Uuid,
 }

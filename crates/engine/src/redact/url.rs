@@ -46,6 +46,9 @@ impl Scanner<'_> {
         let scheme = self.text[start - scheme_start..start].to_ascii_lowercase();
         if scheme.ends_with("otpauth") || scheme.ends_with("otpauth-migration") {
             let stop = self.address_end(end, PATH);
+            if memchr(b'{', &self.bytes[end..stop]).is_some() {
+                return;
+            }
             return self.push(
                 start - scheme_start,
                 stop,

@@ -249,7 +249,9 @@ impl Candidate<'_> {
             return false;
         }
         let lower = value.to_ascii_lowercase();
-        if LISTS["stand_ins"].contains(lower.as_str()) {
+        if lower.contains("abcdefghijklmnopqrstuvwxyz") && value.bytes().any(|byte| byte.is_ascii_uppercase())
+            || LISTS["stand_ins"].contains(lower.as_str())
+        {
             return true;
         }
         // A random value may hold any four letters by chance, so the parts count only where the rest is words.
@@ -380,6 +382,12 @@ impl Candidate<'_> {
     /// Whether a value is a date, a time, a version or a plain number.
     pub fn is_measure(&self) -> bool {
         let value = self.text;
+        let value = [
+            "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64", "isize", "usize",
+        ]
+        .iter()
+        .find_map(|kind| value.strip_suffix(kind))
+        .unwrap_or(value);
         let bytes = value.as_bytes();
         let plain = bytes.iter().all(|byte| {
             byte.is_ascii_digit()
@@ -410,6 +418,14 @@ impl Candidate<'_> {
         let plain = value.bytes().all(|byte| {
             byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'/' | b'-' | b'.' | b'#' | b'=' | b',' | b':')
         });
+        let constant = value.contains('_')
+            && look.lower == 0
+            && look.digits <= 2
+            && look.symbols * 3 < look.length
+            && value.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        if constant || value.starts_with("__") {
+            return plain;
+        }
         plain && look.length >= 14 && look.strange < 0.22 && look.digits * 4 < look.length
     }
 
