@@ -13,7 +13,7 @@ pub mod facts;
 pub mod frame;
 pub mod memory;
 pub mod page;
-mod quote;
+pub mod quote;
 pub mod scribe;
 pub mod statements;
 

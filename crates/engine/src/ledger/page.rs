@@ -7,6 +7,7 @@ use crate::decide::marker::inert;
 use crate::ledger::entry::Entry;
 use crate::ledger::entry::Kind;
 use crate::ledger::entry::Status;
+use crate::ledger::quote::Quoting;
 use crate::ledger::quote::defused;
 use crate::transcript::Author;
 
@@ -149,7 +150,12 @@ pub struct Sections {
 }
 
 /// Fills the sections with entries until each has its part of the budget.
-pub fn fill<'a>(entries: impl Iterator<Item = &'a Entry>, budget: u64, count: &dyn Fn(&str) -> u64) -> Sections {
+pub fn fill<'a>(
+    entries: impl Iterator<Item = &'a Entry>,
+    quoting: &Quoting,
+    budget: u64,
+    count: &dyn Fn(&str) -> u64,
+) -> Sections {
     let mut by_section: BTreeMap<Section, Vec<&Entry>> = BTreeMap::new();
     for entry in entries {
         if let Some(section) = Section::of(entry) {
@@ -168,7 +174,11 @@ pub fn fill<'a>(entries: impl Iterator<Item = &'a Entry>, budget: u64, count: &d
             true => share.max(spoken / 2).min(spoken),
             false => share,
         };
-        let used = sections.admit(section, &entries, allowed, count);
+        let lines: Vec<_> = entries
+            .iter()
+            .map(|entry| (*entry, shown_line(entry, quoting)))
+            .collect();
+        let used = sections.admit(section, &lines, allowed, count);
         if SPOKEN.contains(&section) {
             spoken = spoken.saturating_sub(used);
         }
@@ -190,26 +200,32 @@ fn importance(entry: &Entry) -> u8 {
 }
 
 impl Sections {
-    fn admit(&mut self, section: Section, entries: &[&Entry], allowed: u64, count: &dyn Fn(&str) -> u64) -> u64 {
-        let heading = count(section.heading()) + HEADING_MARKS;
-        let mut used = heading;
-        let mut chosen: Vec<&Entry> = Vec::new();
-        for entry in entries {
-            let cost = count(&line(entry)) + 1;
+    fn admit(
+        &mut self,
+        section: Section,
+        lines: &[(&Entry, String)],
+        allowed: u64,
+        count: &dyn Fn(&str) -> u64,
+    ) -> u64 {
+        let mut used = count(section.heading()) + HEADING_MARKS;
+        let mut chosen: Vec<&(&Entry, String)> = Vec::new();
+        for entry in lines {
+            let cost = count(&entry.1) + 1;
             if used + cost <= allowed {
                 used += cost;
                 chosen.push(entry);
             }
         }
-        let left = entries.len() - chosen.len();
+        let left = lines.len() - chosen.len();
         if left > 0 {
             self.left_out.insert(section, left);
         }
         if chosen.is_empty() {
             return 0;
         }
-        chosen.sort_by_key(|entry| (entry.first, entry.last));
-        self.lines.insert(section, chosen.into_iter().map(line).collect());
+        chosen.sort_by_key(|(entry, _)| (entry.first, entry.last));
+        let chosen = chosen.into_iter().map(|(_, line)| line.clone());
+        self.lines.insert(section, chosen.collect());
         self.tokens += used;
         used
     }
@@ -234,6 +250,21 @@ impl Sections {
 
 /// `## `, a line break, and the note of what was left out.
 const HEADING_MARKS: u64 = 8;
+
+/// One entry as a line of a block. The words of a fact that also name what no longer holds give way to the bare value.
+fn shown_line(entry: &Entry, quoting: &Quoting) -> String {
+    let is_fact = entry.kind == Kind::Fact && entry.status == Status::Current;
+    match &entry.note {
+        Some(words) if is_fact && quoting.is_stale(words) => {
+            let bare = Entry {
+                note: None,
+                ..entry.clone()
+            };
+            line(&bare)
+        }
+        Some(_) | None => line(entry),
+    }
+}
 
 /// One entry as a line.
 pub fn line(entry: &Entry) -> String {

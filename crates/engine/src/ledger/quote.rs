@@ -43,10 +43,15 @@ impl Quoting {
         }
     }
 
+    /// Whether a text shows as holding what does not hold.
+    pub fn is_stale(&self, text: &str) -> bool {
+        let is_stale = |(old, new): &(String, String)| has_word(text, old) && (new.is_empty() || !has_word(text, new));
+        self.stale.iter().any(is_stale)
+    }
+
     /// A text as it may be quoted; empty when it shows as holding what does not hold.
     pub fn quote<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let is_stale = |(old, new): &(String, String)| has_word(text, old) && (new.is_empty() || !has_word(text, new));
-        if self.stale.iter().any(is_stale) {
+        if self.is_stale(text) {
             return Cow::Borrowed("");
         }
         defused(text)

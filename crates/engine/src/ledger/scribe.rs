@@ -423,6 +423,11 @@ impl Scribe {
     fn sections(&self, span: &Span, room: u64, count: &dyn Fn(&str) -> u64) -> Sections {
         let kept: BTreeSet<u32> = span.kept.iter().map(|index| self.numbers[*index]).collect();
         let is_cold = |entry: &&Entry| !kept.contains(&entry.last) || !kept.contains(&entry.first);
-        page::fill(self.ledger.entries().filter(is_cold), room, count)
+        page::fill(
+            self.ledger.entries().filter(is_cold),
+            &Quoting::new(&self.ledger),
+            room,
+            count,
+        )
     }
 }

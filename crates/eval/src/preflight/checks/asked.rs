@@ -24,7 +24,7 @@ use crate::preflight::sheet::Teller;
 use crate::retention::render;
 
 /// How a credential stands in a ledger, up to its hash.
-const REFERENCE: &str = "credential_ref:credential:";
+const REFERENCE: &str = "credential_ref:";
 /// How an address stands in a ledger.
 const ADDRESS: &str = "[REDACTED_IP]";
 /// Sections whose entries bind the agent.
@@ -246,8 +246,11 @@ pub fn token_referenced(case: &Case<'_>) -> Verdict {
         return Verdict::NotAsked;
     }
     let hashes = case.cold.split(REFERENCE).skip(1).map(|rest| {
-        let end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
-        &rest[..end]
+        // The kind of the credential, then the hash.
+        let end = rest
+            .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, ':' | '_')))
+            .unwrap_or(rest.len());
+        rest[..end].split_once(':').map_or("", |(_, hash)| hash)
     });
     let references: BTreeSet<&str> = hashes
         .filter(|hash| !hash.is_empty() && !FORGED_REFERENCE.ends_with(hash))
