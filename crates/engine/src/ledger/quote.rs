@@ -21,8 +21,17 @@ const HEADINGS: [&str; 2] = ["evidence", "retrieval notes"];
 /// What quoting has to look out for.
 #[derive(Clone, Debug, Default)]
 pub struct Quoting {
-    /// Values that no longer hold, each with the one that does.
-    stale: Vec<(String, String)>,
+    stale: Vec<Stale>,
+}
+
+/// A value that no longer holds.
+#[derive(Clone, Debug, Default)]
+struct Stale {
+    old: String,
+    /// The value that does; empty when there is none.
+    new: String,
+    /// Words of its key, for values that are ordinary words: a line speaks of it when it has one of them too.
+    of: Vec<String>,
 }
 
 impl Quoting {
@@ -31,13 +40,15 @@ impl Quoting {
         let spoken = ledger
             .replaced()
             .filter(|(old, _)| matches!(old.author, Author::User | Author::Assistant));
-        let telling = spoken.filter(|(old, _)| is_telling(&old.value));
-        let stale = telling.map(|(old, new)| {
-            (
-                old.value.to_string(),
-                new.map(|new| new.value.to_string()).unwrap_or_default(),
-            )
+        let stale = spoken.map(|(old, new)| Stale {
+            old: old.value.to_string(),
+            new: new.map(|new| new.value.to_string()).unwrap_or_default(),
+            of: match is_telling(&old.value) {
+                true => Vec::new(),
+                false => key_words(&old.key),
+            },
         });
+        let stale = stale.filter(|stale| is_telling(&stale.old) || !stale.of.is_empty());
         Self {
             stale: stale.take(MOST_STALE).collect(),
         }
@@ -45,8 +56,15 @@ impl Quoting {
 
     /// Whether a text shows as holding what does not hold.
     pub fn is_stale(&self, text: &str) -> bool {
-        let is_stale = |(old, new): &(String, String)| has_word(text, old) && (new.is_empty() || !has_word(text, new));
-        self.stale.iter().any(is_stale)
+        let mut lower = None;
+        self.stale.iter().any(|stale| {
+            let shows = has_word(text, &stale.old) && (stale.new.is_empty() || !has_word(text, &stale.new));
+            shows
+                && (stale.of.is_empty() || {
+                    let lower = lower.get_or_insert_with(|| text.to_lowercase());
+                    stale.of.iter().any(|word| lower.contains(word.as_str()))
+                })
+        })
     }
 
     /// A text as it may be quoted; empty when it shows as holding what does not hold.
@@ -152,6 +170,14 @@ fn is_telling(value: &str) -> bool {
             .chars()
             .any(|letter| letter.is_ascii_digit() || matches!(letter, '.' | '-' | '_' | '/'))
         || letters >= 2 * LEAST_STALE
+}
+
+/// The words of a key that are long enough to tell what a line is about. Keys are made of stems, so they are looked for as
+/// beginnings.
+fn key_words(key: &str) -> Vec<String> {
+    let words = key.split(|letter: char| !letter.is_alphanumeric());
+    let long = words.filter(|word| word.chars().count() >= LEAST_STALE);
+    long.map(str::to_lowercase).collect()
 }
 
 /// Whether a value stands in a text as a word of its own.
@@ -280,8 +306,21 @@ mod tests {
     #[test]
     fn what_no_longer_holds_is_not_quoted() {
         let quoting = Quoting {
-            stale: vec![("alpha.corp".into(), "beta.corp".into())],
+            stale: vec![
+                Stale {
+                    old: "alpha.corp".into(),
+                    new: "beta.corp".into(),
+                    of: Vec::new(),
+                },
+                Stale {
+                    old: "alpha".into(),
+                    new: "beta".into(),
+                    of: vec!["server".into()],
+                },
+            ],
         };
+        assert_eq!(quoting.quote("The server is alpha."), "");
+        assert_eq!(quoting.quote("the alpha version"), "the alpha version");
         assert_eq!(quoting.quote("The server is alpha.corp."), "");
         assert_eq!(
             quoting.quote("not alpha.corp but beta.corp"),
