@@ -199,6 +199,7 @@ impl Compactor {
                 Standing {
                     counted: self.counted(),
                     earlier_block: scribe.resumed_block(),
+                    first_words_hold: scribe.first_words_hold(transcript.messages()),
                 },
                 budget,
                 policy,

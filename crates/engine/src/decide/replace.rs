@@ -35,6 +35,8 @@ pub struct Standing {
     pub counted: u64,
     /// The block with which it came.
     pub earlier_block: Option<usize>,
+    /// Whether the person's first words still hold.
+    pub first_words_hold: bool,
 }
 
 /// Plans the replacement of a plan whose mode is full; a plan that cannot be carried out says why.
@@ -59,6 +61,7 @@ pub fn plan_replacement(
         }),
         tail_messages: policy.tail_messages,
         earlier_block: standing.earlier_block,
+        first_words_hold: standing.first_words_hold,
         may_squeeze: policy.target.is_some(),
     };
     let Some(span) = span(transcript, tally, room) else {

@@ -53,6 +53,8 @@ pub struct Room {
     pub tail_messages: usize,
     /// A block of an earlier pass: what this one replaces.
     pub earlier_block: Option<usize>,
+    /// Whether the person's first words still hold; what they have corrected since must not stand there as if it did.
+    pub first_words_hold: bool,
     /// Whether the newest words and the newest step may be given to the block when they do not fit.
     pub may_squeeze: bool,
 }
@@ -124,7 +126,8 @@ pub fn span(transcript: &Transcript, tally: &Tally, room: Room) -> Option<Span> 
         tail_start = before;
     }
     let first_words = messages.iter().position(Message::opens_turn);
-    let first_words = first_words.filter(|index| cost(*index) <= room.tokens / FIRST_WORDS_SHARE);
+    let first_words =
+        first_words.filter(|index| room.first_words_hold && cost(*index) <= room.tokens / FIRST_WORDS_SHARE);
     // The summary that another program wrote of what came before tells a story that nothing else does.
     let told = messages.iter().rposition(|message| message.author == Author::Summary);
     let told = told.filter(|index| cost(*index) <= room.tokens / SUMMARY_SHARE);

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::decide::Span;
 use crate::ledger::Ledger;
 use crate::ledger::entry::Entry;
+use crate::ledger::entry::Status;
 use crate::ledger::evidence::Evidence;
 use crate::ledger::evidence::Room;
 use crate::ledger::evidence::Snippet;
@@ -204,6 +205,16 @@ impl Scribe {
             number: self.numbers[*index],
         });
         Memory::new(self.ledger.clone(), self.chain, kept.collect(), carried.to_vec())
+    }
+
+    /// Whether nothing that the person said first was superseded since.
+    pub fn first_words_hold(&self, messages: &[Message]) -> bool {
+        let first = messages.iter().position(Message::opens_turn);
+        let Some(number) = first.and_then(|index| self.numbers.get(index)) else {
+            return true;
+        };
+        let is_gone = |entry: &Entry| entry.status == Status::Superseded && entry.first == *number;
+        !self.ledger.entries().any(is_gone)
     }
 
     /// The block of an earlier pass that the conversation came with, and that the next one replaces.
