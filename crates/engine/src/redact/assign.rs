@@ -3,8 +3,8 @@
 use crate::redact::chars::is_uuid;
 use crate::redact::key::Promise;
 use crate::redact::key::promise;
+use crate::redact::literal::Value;
 use crate::redact::notation::Operator;
-use crate::redact::notation::Value;
 use crate::redact::rules::Word;
 use crate::redact::scan::Label;
 use crate::redact::scan::Scanner;

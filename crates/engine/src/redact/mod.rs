@@ -15,6 +15,7 @@ mod encoded;
 mod header;
 mod key;
 mod known;
+mod literal;
 mod network;
 mod notation;
 mod pem;

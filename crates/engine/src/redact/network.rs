@@ -1,7 +1,7 @@
 //! Addresses of the internet. Private ranges stay unless they are to go too; masks and versions always stay.
 
-use std::net::Ipv4Addr;
-use std::net::Ipv6Addr;
+use core::net::Ipv4Addr;
+use core::net::Ipv6Addr;
 
 use memchr::memchr_iter;
 

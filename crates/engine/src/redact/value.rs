@@ -249,9 +249,7 @@ impl Candidate<'_> {
             return false;
         }
         let lower = value.to_ascii_lowercase();
-        if lower.contains("abcdefghijklmnopqrstuvwxyz") && value.bytes().any(|byte| byte.is_ascii_uppercase())
-            || LISTS["stand_ins"].contains(lower.as_str())
-        {
+        if lower.matches("abcdefghijklmnopqrstuvwxyz").count() > 1 || LISTS["stand_ins"].contains(lower.as_str()) {
             return true;
         }
         // A random value may hold any four letters by chance, so the parts count only where the rest is words.
