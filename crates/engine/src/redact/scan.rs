@@ -145,7 +145,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn word(&mut self, word: Word, start: usize, end: usize) {
-        if self.is_covered(start) {
+        if self.is_covered(start) || !self.affords(start, 0) {
             return;
         }
         let told = match word {
