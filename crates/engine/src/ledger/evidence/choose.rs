@@ -183,9 +183,9 @@ impl<'a> Choice<'a> {
 
     /// Whether a piece may be chosen for itself.
     fn is_candidate(&self, piece: u32) -> bool {
-        !self.gains.is_kept[piece as usize]
-            && !self.is_repeated[piece as usize]
-            && self.texts[self.evidence.kept.pieces[piece as usize].text as usize].is_some()
+        let known = self.evidence.kept.pieces[piece as usize];
+        let is_spoken_for = self.gains.is_kept[piece as usize] || self.is_repeated[piece as usize] || known.is_bare;
+        !is_spoken_for && self.texts[known.text as usize].is_some()
     }
 
     /// Puts a piece in the queue with what it is worth now.

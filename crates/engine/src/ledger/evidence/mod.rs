@@ -98,6 +98,8 @@ struct Piece {
     hash: u64,
     /// About how many tokens it costs.
     estimate: u32,
+    /// Whether it holds no letter: a number without a word beside it is no evidence of anything.
+    is_bare: bool,
 }
 
 /// An identifier at a place of a text.
@@ -268,6 +270,7 @@ impl Evidence {
                 first: (first + at) as u32,
                 hash: gains::hash(text[range.clone()].trim_ascii()),
                 estimate: gains::estimate(&text[range.clone()]),
+                is_bare: !text[range.clone()].contains(char::is_alphabetic),
             });
             let head = at;
             while let Some(one) = found.get(at).filter(|one| one.range.start < range.end) {
@@ -347,3 +350,7 @@ fn last_component(path: &str) -> &str {
     let path = path.trim_end_matches('/');
     path.rsplit_once('/').map_or(path, |(_, last)| last)
 }
+
+#[cfg(test)]
+#[path = "evidence_tests.rs"]
+mod tests;

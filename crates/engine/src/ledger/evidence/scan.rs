@@ -388,3 +388,7 @@ fn push(text: &str, range: Range<usize>, class: Class, found: &mut Vec<Found>) -
     }
     is_one
 }
+
+#[cfg(test)]
+#[path = "scan_tests.rs"]
+mod tests;
