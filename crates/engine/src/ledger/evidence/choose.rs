@@ -13,6 +13,7 @@ use std::fmt::Write;
 
 use crate::ledger::evidence::Evidence;
 use crate::ledger::evidence::gains::Gains;
+use crate::ledger::evidence::gains::estimate;
 use crate::ledger::evidence::spoken;
 use crate::transcript::Author;
 use crate::transcript::Message;
@@ -145,8 +146,8 @@ struct Choice<'a> {
     /// Tokens of each piece, and whether they are counted or estimated.
     costs: Vec<(u32, bool)>,
     versions: Vec<u32>,
-    /// Whether the same words stand again further on.
-    is_repeated: Vec<bool>,
+    /// Whether a piece is no candidate: nowhere to take it from, the same words again further on, or no words at all.
+    is_out: Vec<bool>,
     queue: BinaryHeap<Offer>,
     chosen: Vec<u32>,
 }
@@ -160,32 +161,40 @@ impl<'a> Choice<'a> {
             &|text| !(room.is_cold)(kept.texts[text as usize].message),
             room.shown,
         );
-        let mut seen = HashSet::new();
-        let mut is_repeated: Vec<bool> = kept.pieces.iter().rev().map(|piece| !seen.insert(piece.hash)).collect();
-        is_repeated.reverse();
         let mut choice = Self {
             evidence,
             room,
             gains,
             is_open: vec![false; texts.len()],
             texts,
-            costs: kept.pieces.iter().map(|piece| (piece.estimate, false)).collect(),
+            costs: vec![(0, false); kept.pieces.len()],
             versions: vec![0; kept.pieces.len()],
-            is_repeated,
+            is_out: vec![false; kept.pieces.len()],
             queue: BinaryHeap::new(),
             chosen: Vec::new(),
         };
+        choice.look();
         for piece in 0..kept.pieces.len() as u32 {
             choice.offer(piece);
         }
         choice
     }
 
+    /// Looks at every piece once, the newest first: which are candidates, and about what they cost.
+    fn look(&mut self) {
+        let mut seen = HashSet::new();
+        for piece in (0..self.costs.len() as u32).rev() {
+            let body = self.body(piece, piece);
+            self.costs[piece as usize].0 = estimate(body) + 1;
+            // A number without a word beside it is no evidence of anything.
+            let is_bare = !body.contains(char::is_alphabetic);
+            self.is_out[piece as usize] = is_bare || !seen.insert(body.trim_ascii_start());
+        }
+    }
+
     /// Whether a piece may be chosen for itself.
     fn is_candidate(&self, piece: u32) -> bool {
-        let known = self.evidence.kept.pieces[piece as usize];
-        let is_spoken_for = self.gains.is_kept[piece as usize] || self.is_repeated[piece as usize] || known.is_bare;
-        !is_spoken_for && self.texts[known.text as usize].is_some()
+        !self.gains.is_kept[piece as usize] && !self.is_out[piece as usize]
     }
 
     /// Puts a piece in the queue with what it is worth now.

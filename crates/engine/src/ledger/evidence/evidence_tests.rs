@@ -205,6 +205,22 @@ fn messages_that_are_gone_or_shorter_are_passed_over() {
     let _ = choose(&evidence, &cut, 500);
 }
 
+#[test]
+fn a_saved_state_that_does_not_hold_together_is_refused() {
+    let saved = serde_json::to_string(&folded(&session())).expect("the state is plain data");
+    let mut seen = 0;
+    for (at, _) in saved.match_indices(",1,") {
+        let broken = format!("{},99999999,{}", &saved[..at], &saved[at + 3..]);
+        if let Ok(evidence) = serde_json::from_str::<Evidence>(&broken) {
+            // A number that is only counted may be any number.
+            let _ = choose(&evidence, &session(), 200);
+        } else {
+            seen += 1;
+        }
+    }
+    assert!(seen > 0);
+}
+
 /// Text with identifiers, odd characters, long lines and JSON.
 fn any_text() -> impl Strategy<Value = String> {
     let word = prop_oneof![

@@ -218,10 +218,3 @@ pub fn estimate(text: &str) -> u32 {
     }
     tokens + letters.div_ceil(LETTERS) + digits.div_ceil(3)
 }
-
-/// FNV-1a, 64 bits: the same on every machine and in every version, as a saved state needs.
-pub fn hash(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
-}

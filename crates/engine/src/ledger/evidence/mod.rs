@@ -45,7 +45,7 @@ pub use weights::NAMES as FEATURE_NAMES;
 
 /// What is remembered of a conversation in order to choose evidence from it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Saved", into = "Saved")]
+#[serde(try_from = "Saved", into = "Saved")]
 pub struct Evidence {
     kept: Saved,
     ids: HashMap<Box<str>, u32>,
@@ -87,30 +87,89 @@ struct TextRef {
     tool: Option<u32>,
 }
 
-/// A piece of a text, and the first of its occurrences; they end where those of the next piece begin.
+/// A piece of a text, and the first of its occurrences; they end where those of the next piece begin. Saved as a row of
+/// numbers: there are many of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(u32, u32, u32, u32)", into = "(u32, u32, u32, u32)")]
 struct Piece {
     text: u32,
     start: u32,
     end: u32,
     first: u32,
-    /// A hash of what it says, by which repetitions are known.
-    hash: u64,
-    /// About how many tokens it costs.
-    estimate: u32,
-    /// Whether it holds no letter: a number without a word beside it is no evidence of anything.
-    is_bare: bool,
 }
 
-/// An identifier at a place of a text.
+impl From<(u32, u32, u32, u32)> for Piece {
+    fn from((text, start, end, first): (u32, u32, u32, u32)) -> Self {
+        Self {
+            text,
+            start,
+            end,
+            first,
+        }
+    }
+}
+
+impl From<Piece> for (u32, u32, u32, u32) {
+    fn from(piece: Piece) -> Self {
+        (piece.text, piece.start, piece.end, piece.first)
+    }
+}
+
+/// An identifier at a place of a text. Saved as a row, like pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(u32, u32)", into = "(u32, u32)")]
 struct Occurrence {
     id: u32,
     at: u32,
 }
 
-impl From<Saved> for Evidence {
-    fn from(kept: Saved) -> Self {
+impl From<(u32, u32)> for Occurrence {
+    fn from((id, at): (u32, u32)) -> Self {
+        Self { id, at }
+    }
+}
+
+impl From<Occurrence> for (u32, u32) {
+    fn from(occurrence: Occurrence) -> Self {
+        (occurrence.id, occurrence.at)
+    }
+}
+
+/// What was saved is not a state that folding makes.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the saved evidence does not hold together")]
+pub struct Unsound;
+
+impl Saved {
+    /// Whether every number points at something, as it does in every state that folding makes.
+    fn is_sound(&self) -> bool {
+        let (names, occurrences) = (self.names.len(), self.occurrences.len());
+        let is_id = |id: u32| (id as usize) < names;
+        self.stats.len() == names
+            && self.stats.iter().all(|stats| stats.is_sound(&self.clock))
+            && self
+                .names
+                .iter()
+                .all(|name| name.key < self.keys && self.keys as usize <= names)
+            && self.texts.iter().all(|text| text.tool.is_none_or(is_id))
+            && self.texts.is_sorted_by_key(|text| text.message)
+            && self.pieces.is_sorted_by_key(|piece| piece.first)
+            && self.pieces.iter().all(|piece| (piece.text as usize) < self.texts.len())
+            && self
+                .pieces
+                .iter()
+                .all(|piece| piece.start <= piece.end && piece.first as usize <= occurrences)
+            && self.occurrences.iter().all(|occurrence| is_id(occurrence.id))
+    }
+}
+
+impl TryFrom<Saved> for Evidence {
+    type Error = Unsound;
+
+    fn try_from(kept: Saved) -> Result<Self, Unsound> {
+        if !kept.is_sound() {
+            return Err(Unsound);
+        }
         let ids = (0u32..)
             .zip(&kept.names)
             .map(|(id, name)| (name.text.clone(), id))
@@ -120,7 +179,7 @@ impl From<Saved> for Evidence {
             .iter()
             .map(|name| (name.key_text().into(), name.key))
             .collect();
-        Self { kept, ids, keys }
+        Ok(Self { kept, ids, keys })
     }
 }
 
@@ -268,9 +327,6 @@ impl Evidence {
                 start: range.start as u32,
                 end: range.end as u32,
                 first: (first + at) as u32,
-                hash: gains::hash(text[range.clone()].trim_ascii()),
-                estimate: gains::estimate(&text[range.clone()]),
-                is_bare: !text[range.clone()].contains(char::is_alphabetic),
             });
             let head = at;
             while let Some(one) = found.get(at).filter(|one| one.range.start < range.end) {

@@ -46,8 +46,9 @@ type Turn = u32;
 /// The grade of a distance to something that never was: one more than the longest conversation we think of.
 const NEVER: f64 = 13.0;
 
-/// What is remembered of one identifier.
+/// What is remembered of one identifier. Saved as a row: there are many of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Row", into = "Row")]
 pub struct Stats {
     messages: [u32; 4],
     last: [Turn; 4],
@@ -59,6 +60,45 @@ pub struct Stats {
     last_company: u32,
     is_escaped: bool,
     is_in_first_request: bool,
+}
+
+/// The fields of [`Stats`] in order, the two answers as one number.
+type Row = ([u32; 4], [Turn; 4], Turn, u8, u32, u32, u32, u32, u8);
+
+impl From<Row> for Stats {
+    fn from(
+        (messages, last, first, first_slot, occurrences, leading, least_company, last_company, answers): Row,
+    ) -> Self {
+        Self {
+            messages,
+            last,
+            first,
+            first_slot,
+            occurrences,
+            leading,
+            least_company,
+            last_company,
+            is_escaped: answers & 1 != 0,
+            is_in_first_request: answers & 2 != 0,
+        }
+    }
+}
+
+impl From<Stats> for Row {
+    fn from(stats: Stats) -> Self {
+        let answers = u8::from(stats.is_escaped) | u8::from(stats.is_in_first_request) << 1;
+        (
+            stats.messages,
+            stats.last,
+            stats.first,
+            stats.first_slot,
+            stats.occurrences,
+            stats.leading,
+            stats.least_company,
+            stats.last_company,
+            answers,
+        )
+    }
 }
 
 /// Where the conversation stands: what distances are measured from.
@@ -117,6 +157,14 @@ impl Stats {
         self.first == 0
     }
 
+    /// Whether its turns are turns of this conversation, in order.
+    pub fn is_sound(&self, clock: &Clock) -> bool {
+        self.first <= self.newest()
+            && self.newest() <= clock.messages
+            && clock.messages < Turn::MAX
+            && clock.steps < Turn::MAX
+    }
+
     /// The newest message that holds it.
     pub fn newest(&self) -> Turn {
         self.last.into_iter().max().unwrap_or(0)
@@ -144,7 +192,7 @@ impl Stats {
             since(self.last[3]),
             since(self.first),
             grade(u64::from(newest - self.first)),
-            f64::from(self.messages[0] + self.messages[1]) / f64::from(clock.steps + 1),
+            (f64::from(self.messages[0]) + f64::from(self.messages[1])) / f64::from(clock.steps + 1),
             flag(clock.newest_request > 0 && self.last[2] == clock.newest_request),
             flag(self.is_in_first_request),
             flag(clock.newest_step > 0 && agent == clock.newest_step),
