@@ -34,10 +34,13 @@ def read(folder):
     return names, features, needed, weight, [row[0] for row in rows], cut, scored > 0
 
 
-def shares(needed, groups):
-    """A weight for each row such that a cut with many needed identifiers does not outweigh the others by as many."""
+def shares(needed, groups, session):
+    """A weight for each row: neither a cut with many needed identifiers nor a source with many cuts outweighs others by as many."""
     totals = np.bincount(groups, weights=needed)
-    return 1 / np.sqrt(np.maximum(totals[groups], 1))
+    sources = np.unique([one.split("/")[0] for one in session], return_inverse=True)[1]
+    cuts = np.bincount(sources[np.unique(groups, return_index=True)[1]])
+    share = 1 / np.sqrt(np.maximum(totals[groups], 1) * cuts[sources])
+    return share / share.mean()
 
 
 def fit(features, needed, weight):
@@ -80,7 +83,7 @@ def main():
     names, x, needed, weight, session, cut, scored = read(folder)
     key = {one: i for i, one in enumerate(dict.fromkeys(zip(session, cut)))}
     groups = np.array([key[one] for one in zip(session, cut)])
-    share = shares(needed, groups)
+    share = shares(needed, groups, session)
     part = np.array([zlib.crc32(one.encode()) % PARTS for one in session])
     print(f"{len(set(session))} sessions, {len(key)} cuts, {int(needed.sum())} needed identifiers")
     held_out, seen = np.zeros(len(x)), np.zeros(len(x))

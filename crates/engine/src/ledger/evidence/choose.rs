@@ -19,7 +19,7 @@ use crate::transcript::Author;
 use crate::transcript::Message;
 
 /// How many neighbouring pieces are considered together. More of them took three times as long and kept no more.
-const TOGETHER: u32 = 3;
+const TOGETHER: u32 = 4;
 
 /// Neighbours further apart than this do not belong together: the reach of a pair, on both sides.
 const WIDE: u32 = 300;

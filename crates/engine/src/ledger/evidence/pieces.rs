@@ -9,13 +9,13 @@ use crate::ledger::evidence::scan::Found;
 
 /// Longer lines are cut between clauses and sentences. Measured on recorded sessions: less keeps more identifiers but parts
 /// those that belong together, twice as much keeps fewer of both.
-const LONG_LINE: usize = 90;
+const LONG_LINE: usize = 50;
 
 /// Longer lines of JSON are cut between fields: about one key with its value. Measured as above; more keeps less.
 const LONG_RECORD: usize = 40;
 
 /// Where no joint was met for so long, a space will do.
-const TOO_LONG: usize = 2 * LONG_LINE;
+const TOO_LONG: usize = 180;
 
 /// The pieces of a text, without those that hold only white space. Inside JSON, escaped line breaks count.
 pub fn cut(text: &str, is_json: bool, found: &[Found]) -> Vec<Range<usize>> {

@@ -7,7 +7,6 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use crate::ledger::evidence::scan::Class;
-use crate::ledger::evidence::weights::COUNT;
 use crate::ledger::evidence::weights::Features;
 use crate::ledger::evidence::weights::grade;
 
@@ -211,8 +210,9 @@ impl Stats {
             flag(class == Class::Symbol),
             grade(clock.messages.into()),
             grade(clock.bytes),
+            flag(newest == clock.messages),
+            flag(self.first == clock.messages),
         ];
-        const { assert!(COUNT == 31) }
         features
     }
 }

@@ -39,10 +39,12 @@ pub const NAMES: [&str; COUNT] = [
     "is_symbol",
     "history_messages",
     "history_bytes",
+    "in_last_message",
+    "new_in_last_message",
 ];
 
 /// How many features there are.
-pub const COUNT: usize = 31;
+pub const COUNT: usize = 33;
 
 /// What is known about one identifier, as numbers.
 pub type Features = [f64; COUNT];
