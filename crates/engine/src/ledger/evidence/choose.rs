@@ -5,6 +5,7 @@
 //! queue that re-values what reaches its top keeps this close to linear. What the block costs is counted on the
 //! block as it will stand, never only added up.
 
+use std::borrow::Borrow;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -88,8 +89,9 @@ impl Evidence {
     /// The snippets that are worth most within the budget, in the order of the conversation.
     ///
     /// `messages` are those that were folded, in the same places.
-    pub fn choose(&self, messages: &[&Message], room: &Room<'_>) -> Vec<Snippet> {
-        let mut choice = Choice::new(self, messages, room);
+    pub fn choose<M: Borrow<Message>>(&self, messages: &[M], room: &Room<'_>) -> Vec<Snippet> {
+        let messages: Vec<&Message> = messages.iter().map(Borrow::borrow).collect();
+        let mut choice = Choice::new(self, &messages, room);
         let mut left = room.budget;
         for _ in 0..ROUNDS {
             let filled = choice.fill(left);
@@ -254,7 +256,7 @@ impl<'a> Choice<'a> {
             let body = self.body(one, one);
             let shown = (self.room.filter)(body);
             if shown.is_empty() {
-                self.is_repeated[one as usize] = true;
+                self.is_out[one as usize] = true;
             }
             let tokens = (self.room.count)(&shown);
             self.costs[one as usize] = (u32::try_from(tokens).unwrap_or(u32::MAX / 4).saturating_add(1), true);

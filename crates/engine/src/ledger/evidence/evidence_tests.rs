@@ -56,6 +56,7 @@ fn choose(evidence: &Evidence, messages: &[Message], budget: u64) -> Vec<Snippet
         budget,
         count: &count,
         filter: &|text| Cow::Borrowed(text),
+        number: &|place| place,
     };
     evidence.choose(messages, &room)
 }
@@ -122,6 +123,7 @@ fn what_stays_visible_is_not_shown_again() {
         budget: 60,
         count: &count,
         filter: &|text| Cow::Borrowed(text),
+        number: &|place| place,
     };
     let snippets = evidence.choose(&messages, &room);
     assert!(!snippets.is_empty());
@@ -156,6 +158,7 @@ fn a_filter_is_applied_before_anything_is_counted_or_shown() {
         budget: 40,
         count: &count,
         filter: &|text| Cow::Owned(text.replace("pass_word_77", "[hidden]")),
+        number: &|place| place,
     };
     let block = render(&evidence.choose(&messages, &room));
     assert!(block.contains("[hidden]") && !block.contains("pass_word_77"), "{block}");
@@ -191,6 +194,7 @@ fn a_key_stays_beside_its_value_in_a_long_record() {
         budget: 40,
         count: &count,
         filter: &|text| Cow::Borrowed(text),
+        number: &|place| place,
     };
     let block = render(&folded(&messages).choose(&messages, &room));
     assert!(block.contains("\"payment_id\": \"credit_card_4421486\""), "{block}");
