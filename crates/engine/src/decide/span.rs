@@ -14,7 +14,7 @@ use crate::transcript::Transcript;
 /// The person's first words are kept where they cost at most this part of the room.
 const FIRST_WORDS_SHARE: u64 = 10;
 /// Newest words and newest step are kept where they cost at most this part of the room: the block needs the rest.
-const NEWEST_SHARE: u64 = 2;
+const NEWEST_SHARE: u64 = 3;
 /// Calls that wait for their results are kept up to this part of the room.
 const OPEN_STEP_SHARE: (u64, u64) = (3, 4);
 /// The newest summary by another program is kept where it costs at most this part of the room.

@@ -65,7 +65,7 @@ pub struct Written {
 }
 
 /// Below this a block has no room for a full notice.
-const ROOM_FOR_NOTICE: u64 = 600;
+const ROOM_FOR_NOTICE: u64 = 1_500;
 /// Below this a block is not worth its frame.
 const LEAST_BLOCK: u64 = 32;
 /// A page is written at most this often: each time smaller by what it was too long.
