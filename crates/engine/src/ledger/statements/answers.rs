@@ -3,10 +3,13 @@
 use crate::ledger::entry::Kind;
 use crate::ledger::entry::Status;
 use crate::ledger::statements::Statements;
+use crate::ledger::statements::is_identifier;
+use crate::ledger::statements::is_of_another;
 use crate::ledger::statements::patterns::PATTERNS;
 use crate::ledger::statements::patterns::Says;
 use crate::ledger::statements::sentence::Sentence;
 use crate::ledger::statements::value::shape_of;
+use crate::ledger::statements::words::stem as stem_of;
 use crate::transcript::Author;
 
 /// How many open questions a message is held against: those of the last few turns.
@@ -67,13 +70,16 @@ impl Statements {
             }
         }
         let shared = seen.iter().filter(|found| **found).count();
+        if !direct && best.is_some_and(|(_, sentence)| is_of_another(&item.stems, &sentence.stems())) {
+            return None;
+        }
         let enough = match item.stems.len() {
             0 => {
                 return (direct && asked_by == Author::User && telling[0].words.len() >= 3).then(|| telling[0].shown());
             }
             1 => shared == 1,
             known if direct => shared >= 1 && shared * 3 >= known,
-            known => shared >= 2 && shared * 2 >= known,
+            known => shared >= 2 && shared * 2 >= known && !names_left_out(&item.stems, &seen),
         };
         best.filter(|_| enough).map(|(_, sentence)| sentence.shown())
     }
@@ -95,6 +101,15 @@ impl Statements {
     }
 }
 
+/// Words of short stems are short: "owns", "ships". In bytes of a Latin script.
+const LONGEST_SHORT: usize = 6;
+
+/// Whether a question names things and the answer none of them.
+fn names_left_out(stems: &[Box<str>], seen: &[bool]) -> bool {
+    let mut names = stems.iter().zip(seen).filter(|(stem, _)| is_identifier(stem)).peekable();
+    names.peek().is_some() && !names.any(|(_, seen)| *seen)
+}
+
 /// Whether a sentence holds a word with this stem. Comparing beginnings is enough here and saves stemming every word.
 fn mentions(sentence: &Sentence<'_>, stem: &str) -> bool {
     let start = stem.strip_suffix('i').filter(|start| start.len() >= 4).unwrap_or(stem);
@@ -102,7 +117,7 @@ fn mentions(sentence: &Sentence<'_>, stem: &str) -> bool {
         let word = sentence.words.at(index);
         let exact = start.len() < 4 || !start.chars().all(char::is_alphabetic);
         if exact {
-            word == start || word == stem
+            word == start || word == stem || (word.len() <= 2 * LONGEST_SHORT && stem_of(word) == stem)
         } else {
             word.starts_with(start) && !PATTERNS.is_dull(word)
         }

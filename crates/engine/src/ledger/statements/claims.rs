@@ -8,7 +8,7 @@ use crate::ledger::statements::patterns::PATTERNS;
 use crate::ledger::statements::patterns::Says;
 use crate::ledger::statements::phrase::Slot;
 use crate::ledger::statements::value::Shape;
-use crate::ledger::statements::value::extent;
+use crate::ledger::statements::value::newest;
 use crate::ledger::statements::value::shape_of;
 use crate::ledger::statements::words::Break;
 use crate::ledger::statements::words::Words;
@@ -34,11 +34,11 @@ pub(super) struct Found {
 pub(super) fn find(words: &Words<'_>, hits: &[Hit], by_user: bool) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
     for hit in hits.iter().filter(|hit| hit.says == Says::Fact) {
-        push(&mut found, stated(words, hit, by_user));
+        push(&mut found, stated(words, hit, hits, by_user));
     }
     if by_user {
         for index in 0..words.len() {
-            push(&mut found, labelled(words, index));
+            push(&mut found, labelled(words, hits, index));
         }
         for hit in hits
             .iter()
@@ -112,12 +112,15 @@ fn push(found: &mut Vec<Found>, new: Option<Found>) {
 }
 
 /// "The server is alpha", "X runs on port 8080", "my name is Mia".
-fn stated(words: &Words<'_>, hit: &Hit, by_user: bool) -> Option<Found> {
-    let (value, shape) = extent(words, hit.slot(Slot::Value)?);
+fn stated(words: &Words<'_>, hit: &Hit, hits: &[Hit], by_user: bool) -> Option<Found> {
+    let (value, shape) = newest(words, hit.slot(Slot::Value)?);
     if !is_value(words, &value, shape) {
         return None;
     }
-    let subject = hit.slot(Slot::Subject);
+    let subject = hit.slot(Slot::Subject).map(|range| subject_in(words, hits, range));
+    if hit.key == "inverse" {
+        return inverse(words, hit, subject?, value, shape);
+    }
     if !hit.key.is_empty() && !hit.key.contains("<s>") {
         let short = value.len() <= 4 || shape.is_strong();
         return (by_user && short).then(|| Found {
@@ -151,14 +154,53 @@ fn stated(words: &Words<'_>, hit: &Hit, by_user: bool) -> Option<Found> {
     fits.then_some(Found { key, value, shape })
 }
 
+/// "We use alpha-2 as the server", "alpha-2 is our server": what has the value stands last, so the sentence has to end with its name.
+fn inverse(words: &Words<'_>, hit: &Hit, subject: Range<usize>, value: Range<usize>, shape: Shape) -> Option<Found> {
+    let whole = hit.slot(Slot::Value)?;
+    let alone = whole.end == value.end && value.len() <= 3;
+    let ends = words.after(subject.end - 1) > Break::None || subject.end >= words.len();
+    if !alone || !ends || subject.len() > 4 {
+        return None;
+    }
+    let (key, noun) = key_of(words, subject)?;
+    let fits = noun && (shape.is_strong() || (shape == Shape::Name && value.len() == 1));
+    fits.then_some(Found { key, value, shape })
+}
+
+/// A subject without what leads to it ("actually", "на самом деле"), up to the end of its clause.
+fn subject_in(words: &Words<'_>, hits: &[Hit], range: Range<usize>) -> Range<usize> {
+    let start = past_lead_in(words, hits, range.clone());
+    let end = (start..range.end)
+        .find(|index| words.after(*index) > Break::None || PATTERNS.is(List::End, words.at(index + 1)))
+        .map_or(range.end, |index| index + 1);
+    start..end.min(range.end)
+}
+
+fn past_lead_in(words: &Words<'_>, hits: &[Hit], range: Range<usize>) -> usize {
+    let mut start = range.start;
+    let leads = |hit: &&Hit, at: usize| hit.says == Says::Correct && hit.slots.is_empty() && hit.words.start == at;
+    while start < range.end {
+        let next = match hits.iter().find(|hit| leads(hit, start)) {
+            Some(hit) => hit.words.end,
+            None if PATTERNS.is(List::Filler, words.at(start)) => start + 1,
+            None => break,
+        };
+        if next >= range.end {
+            break;
+        }
+        start = next;
+    }
+    start
+}
+
 /// "server: alpha", "дедлайн — пятница", "port 8080", "порт 9090".
-fn labelled(words: &Words<'_>, index: usize) -> Option<Found> {
+fn labelled(words: &Words<'_>, hits: &[Hit], index: usize) -> Option<Found> {
     let after = words.after(index);
     let next = index + 1;
     if next >= words.len() || words.list[index].quoted || words.list[next].quoted {
         return None;
     }
-    let start = PATTERNS.clause_start(words, index);
+    let start = past_lead_in(words, hits, PATTERNS.clause_start(words, index)..next);
     let subject = start..next;
     if subject.is_empty() || subject.len() > 4 {
         return None;
@@ -171,14 +213,17 @@ fn labelled(words: &Words<'_>, index: usize) -> Option<Found> {
     // What has the value stands last, or first where Russian or "of" turns it around.
     let reversed = words.at(start).starts_with(|letter: char| !letter.is_ascii())
         || subject.clone().any(|place| PATTERNS.is(List::Of, words.at(place)));
-    let head = if reversed { start } else { index };
+    let head = match reversed {
+        true => (start..next).find(|place| !describes(words, *place)).unwrap_or(start),
+        false => index,
+    };
     PATTERNS.noun(words.at(head))?;
     let (key, noun) = key_of(words, subject.clone())?;
-    let (value, shape) = extent(words, next..words.len());
+    let (value, shape) = newest(words, next..words.len());
     if !is_value(words, &value, shape) || !noun {
         return None;
     }
-    let key = topic(words, start).map_or(key.clone(), |topic| format!("{topic} {key}"));
+    let key = topic(words, hits, start).map_or(key.clone(), |topic| format!("{topic} {key}"));
     let pointing = |place: usize| PATTERNS.is_dull(words.at(place)) && !DETERMINERS.contains(&words.at(place));
     let fits = if paused {
         shape.is_strong() || value.len() <= 3
@@ -192,10 +237,12 @@ fn labelled(words: &Words<'_>, index: usize) -> Option<Found> {
 }
 
 /// Whose values a list gives: "Passenger one: first name - Emily".
-fn topic(words: &Words<'_>, start: usize) -> Option<String> {
+fn topic(words: &Words<'_>, hits: &[Hit], start: usize) -> Option<String> {
     let end = (0..start.min(4)).find(|index| words.after(*index) == Break::Colon)? + 1;
     let stems = words.stems(0..end, |word| PATTERNS.is_dull(word));
     let named = (0..end).any(|index| PATTERNS.noun(words.at(index)).is_some());
+    // "Correction: server: beta" corrects; it does not say whose server.
+    let named = named || hits.iter().any(|hit| hit.says == Says::Correct && hit.words.start < end);
     (!named && !stems.is_empty()).then(|| stems.join(" "))
 }
 
@@ -221,6 +268,13 @@ fn is_value(words: &Words<'_>, value: &Range<usize>, shape: Shape) -> bool {
             || !(PATTERNS.is(List::State, first) || PATTERNS.is_dull(first)))
         && (shape.is_strong() || !PATTERNS.is(List::State, first))
         && !PATTERNS.is(List::Negation, first)
+}
+
+/// "основной" before its noun.
+fn describes(words: &Words<'_>, index: usize) -> bool {
+    const ENDS: [&str; 9] = ["ый", "ий", "ой", "ая", "яя", "ое", "ее", "ые", "ие"];
+    let word = words.at(index);
+    PATTERNS.noun(word).is_none() && (PATTERNS.is_dull(word) || ENDS.iter().any(|end| word.ends_with(end)))
 }
 
 /// "running", "updated": what happens to a thing is not what it is.

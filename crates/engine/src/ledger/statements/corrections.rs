@@ -16,6 +16,7 @@ use crate::ledger::statements::sentence::Sentence;
 use crate::ledger::statements::value::Shape;
 use crate::ledger::statements::value::extent;
 use crate::ledger::statements::value::shape_of;
+use crate::ledger::statements::words::Break;
 use crate::ledger::statements::words::Words;
 use crate::transcript::Author;
 
@@ -55,6 +56,20 @@ impl Statements {
         }
         if by_user && !taken {
             self.correct(index, sentence, &words, facts);
+            self.follow_arrows(index, sentence, &words, facts);
+        }
+    }
+
+    /// "alpha-1 -> beta-2": whatever was alpha-1.
+    fn follow_arrows(&mut self, index: u32, sentence: &Sentence<'_>, words: &str, facts: &mut Facts) {
+        let all = &sentence.words;
+        for place in (0..all.len()).filter(|place| all.after(*place) == Break::Arrow) {
+            let (value, shape) = extent(all, place + 1..all.len());
+            if let Some(key) = self.key_of_value(all.raw(place..place + 1), facts)
+                && !value.is_empty()
+            {
+                self.claim(corrected(&key, all.raw(value), words, index), shape, facts);
+            }
         }
     }
 

@@ -122,7 +122,7 @@ impl Statements {
             .live(Kind::Obligation)
             .filter(|(_, item)| {
                 let shared = item.stems.iter().filter(|one| within(one, &stems)).count();
-                shared >= 2 && shared * 3 >= item.stems.len() * 2
+                shared >= 2 && shared * 3 >= item.stems.len() * 2 && !is_of_another(&item.stems, &stems)
             })
             .map(|(id, _)| id)
             .collect();
@@ -149,6 +149,17 @@ fn within(one: &str, stems: &[Box<str>]) -> bool {
     stems
         .iter()
         .any(|other| alike(one, other) || other.split(['/', '.', '-', '_']).any(|part| alike(one, part)))
+}
+
+/// Whether a stem can hardly be anything but a name: of a file, a machine, a ticket.
+fn is_identifier(stem: &str) -> bool {
+    stem.contains(|letter: char| letter.is_ascii_digit() || matches!(letter, '/' | '_' | '.' | '@'))
+}
+
+/// Whether two sayings name things, and not the same: "updated the notes of api-2" says nothing about those of api-3.
+fn is_of_another(one: &[Box<str>], other: &[Box<str>]) -> bool {
+    let mut names = one.iter().filter(|stem| is_identifier(stem)).peekable();
+    names.peek().is_some() && other.iter().any(|stem| is_identifier(stem)) && !names.any(|stem| within(stem, other))
 }
 
 #[cfg(test)]

@@ -7,6 +7,9 @@ use crate::ledger::facts::Facts;
 use crate::ledger::statements::Pending;
 use crate::ledger::statements::Statements;
 use crate::ledger::statements::book::Item;
+use crate::ledger::statements::is_identifier;
+use crate::ledger::statements::is_of_another;
+use crate::ledger::statements::patterns::Hit;
 use crate::ledger::statements::patterns::List;
 use crate::ledger::statements::patterns::PATTERNS;
 use crate::ledger::statements::patterns::Says;
@@ -26,13 +29,19 @@ const LONGEST_USE: usize = 12;
 /// The key of a statement holds so many stems: enough to tell statements apart.
 const LONGEST_KEY: usize = 16;
 
+/// Whoever says that something is done names it and adds a word or two: "done with api-3, you can cross it off".
+const MOST_NAMES: usize = 3;
+
 impl Statements {
     /// Takes in a message of the person.
     pub(super) fn fold_person(&mut self, index: u32, spoken: &[Sentence<'_>], facts: &mut Facts) {
         self.reply(index, spoken, facts);
         self.answer(index, spoken, Author::Assistant);
-        for sentence in spoken {
-            self.take_person(index, sentence, facts);
+        for (place, sentence) in spoken.iter().enumerate() {
+            let before = place.checked_sub(1).map(|before| &spoken[before]);
+            if !before.is_some_and(|before| self.give_reason(index, before, sentence)) {
+                self.take_person(index, sentence, facts);
+            }
         }
         self.pending = Pending::default();
         self.person = index;
@@ -162,12 +171,31 @@ impl Statements {
             self.add(index, sentence, Kind::Decision, Status::Proposed, Author::User);
         } else if sentence.under == Some(Kind::Obligation) || (sentence.says(Says::Todo) && sentence.words.len() >= 3) {
             self.add(index, sentence, Kind::Obligation, Status::Open, Author::User);
-        } else if sentence.says(Says::Done) {
+        } else if sentence.says(Says::Done) && !hedged {
             self.finish(index, sentence);
         }
         if !hedged {
             self.take_values(index, sentence, Author::User, facts);
         }
+    }
+
+    /// "Reason: it is slow", right behind a decision: why it was made.
+    fn give_reason(&mut self, index: u32, before: &Sentence<'_>, sentence: &Sentence<'_>) -> bool {
+        let begins = sentence.hits(Says::Reason).any(|hit| hit.words.start <= 1);
+        if !begins || sentence.question || sentence.says(Says::Report) || before.says(Says::Report) {
+            return false;
+        }
+        let value = before.shown();
+        let newest = self.book.live(Kind::Decision).next();
+        let decided = newest.filter(|(_, item)| {
+            let entry = &item.entry;
+            entry.author == Author::User && entry.last == index && *entry.value == *value && entry.note.is_none()
+        });
+        let Some(id) = decided.map(|(id, _)| id) else {
+            return false;
+        };
+        self.book.note(id, &shown(sentence.words.text, 200));
+        true
     }
 
     fn decides(&self, sentence: &Sentence<'_>) -> bool {
@@ -318,10 +346,15 @@ impl Statements {
 
     /// Something was done: obligations with the same words end.
     pub(super) fn finish(&mut self, index: u32, sentence: &Sentence<'_>) {
+        if is_denied(sentence) {
+            return;
+        }
         let stems = sentence.stems();
+        let named = self.named_as_done(sentence);
         let open: Vec<(u32, bool, usize, usize, u32)> = self
             .book
             .live(Kind::Obligation)
+            .filter(|(_, item)| !is_of_another(&item.stems, &stems))
             .map(|(id, item)| {
                 let shared = item.stems.iter().filter(|one| within(one, &stems)).count();
                 (id, item.later, shared, item.stems.len(), item.entry.last)
@@ -335,10 +368,32 @@ impl Statements {
         let bare = sentence.words.len() <= 2 && index > self.person && just_asked.len() == 1;
         for (id, _, shared, known, _) in open {
             let matched = shared >= 1 && shared * 2 >= known && (shared >= 2 || known == 1);
-            if matched || (bare && just_asked.contains(&id)) {
+            if matched || named.contains(&id) || (bare && just_asked.contains(&id)) {
                 self.book.settle(id, Status::Closed, index, &sentence.shown());
             }
         }
+    }
+
+    /// The obligations that "api-3 is done" means: the sentence says little besides what it names, and nothing else is meant by that.
+    fn named_as_done(&self, sentence: &Sentence<'_>) -> Vec<u32> {
+        let told: Vec<&Hit> = sentence.hits(Says::Done).collect();
+        let mut names: Vec<Box<str>> = Vec::new();
+        for index in (0..sentence.words.len()).filter(|index| !told.iter().any(|hit| hit.words.contains(index))) {
+            names.extend(sentence.words.stems(index..index + 1, |word| PATTERNS.is_dull(word)));
+        }
+        if names.is_empty() || names.len() > MOST_NAMES {
+            return Vec::new();
+        }
+        let identified = names.iter().any(|name| is_identifier(name));
+        let open = self.book.live(Kind::Obligation).filter(|(_, item)| {
+            let shared = names.iter().filter(|name| within(name, &item.stems));
+            match identified {
+                true => shared.filter(|name| is_identifier(name)).count() > 0,
+                false => shared.count() == names.len() && names.len() * 3 >= item.stems.len(),
+            }
+        });
+        let meant: Vec<u32> = open.map(|(id, _)| id).take(2).collect();
+        if meant.len() == 1 { meant } else { Vec::new() }
     }
 
     /// Enters a sentence as it is.
@@ -391,11 +446,23 @@ fn purpose(words: &Words<'_>) -> Option<Vec<Box<str>>> {
     (!stems.is_empty()).then_some(stems)
 }
 
+/// Stems without their versions: "python 3.12" and "python 3.13" are the same but for them, "api-2" and "web-3" are not.
 fn without_numbers(stems: &[Box<str>]) -> Vec<&str> {
-    let plain = stems.iter().map(|stem| &**stem);
-    plain
-        .filter(|stem| !stem.chars().any(|letter| letter.is_ascii_digit()))
-        .collect()
+    let plain = stems
+        .iter()
+        .map(|stem| stem.trim_matches(|letter: char| !letter.is_alphabetic()));
+    plain.filter(|stem| !stem.is_empty() && *stem != "v").collect()
+}
+
+/// "Not done yet", "ещё не сделано".
+fn is_denied(sentence: &Sentence<'_>) -> bool {
+    sentence.hits(Says::Done).all(|hit| {
+        let from = hit.words.start.saturating_sub(2);
+        (from..hit.words.end).any(|index| {
+            let word = sentence.words.at(index);
+            word.ends_with("n't") || matches!(word, "not" | "не" | "never" | "nicht" | "no" | "pas" | "nobody" | "almost" | "почти")
+        })
+    })
 }
 
 fn ordinal(word: &str) -> Option<usize> {

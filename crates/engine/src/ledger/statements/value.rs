@@ -202,6 +202,15 @@ pub(super) fn extent(words: &Words<'_>, range: Range<usize>) -> (Range<usize>, S
     (start..end, shape)
 }
 
+/// The words of a value and its form, where "alpha -> beta" means beta.
+pub(super) fn newest(words: &Words<'_>, range: Range<usize>) -> (Range<usize>, Shape) {
+    let (mut value, mut shape) = extent(words, range.clone());
+    while !value.is_empty() && words.after(value.end - 1) == Break::Arrow && value.end < range.end.min(words.len()) {
+        (value, shape) = extent(words, value.end..range.end);
+    }
+    (value, shape)
+}
+
 /// A text as an entry shows it: on one line, without what cannot be seen, cut at the end of a clause or word.
 pub(super) fn shown(text: &str, most: usize) -> String {
     let mut line = String::with_capacity(text.len().min(most + 4));

@@ -19,6 +19,8 @@ pub(super) enum Break {
     None,
     /// A comma or a bracket.
     Comma,
+    /// An arrow: what stands before it became what stands behind it.
+    Arrow,
     /// A colon.
     Colon,
     /// A dash with spaces around it.
@@ -145,8 +147,8 @@ impl<'a> Words<'a> {
         quotes.opened(before, self.list.len());
         if matches!(kept, "-" | "–" | "—" | "--" | "=") {
             self.raise(Break::Dash);
-        } else if matches!(kept, "->" | "→" | "=>") {
-            self.raise(Break::Comma);
+        } else if matches!(kept, "->" | "→" | "=>" | "-->" | "⇒" | "➜") {
+            self.raise(Break::Arrow);
         } else if kept.chars().any(char::is_alphanumeric) {
             self.push_split(start..end);
         }
