@@ -12,6 +12,7 @@ use crate::ledger::statements::value::newest;
 use crate::ledger::statements::value::shape_of;
 use crate::ledger::statements::words::Break;
 use crate::ledger::statements::words::Words;
+use crate::ledger::statements::words::is_sign;
 use crate::ledger::statements::words::stem;
 
 /// A subject of more words is a description, not a name.
@@ -78,6 +79,10 @@ pub(super) fn key_of(words: &Words<'_>, range: Range<usize>) -> Option<(String, 
             noun.is_some() && names.is_empty() && word.starts_with(|letter: char| ('а'..='я').contains(&letter));
         names.push((noun.map_or_else(|| stem(word).into_owned(), str::to_owned), noun));
     }
+    if is_in_signs(words, &range) {
+        let all: String = range.map(|index| words.at(index)).collect();
+        return Some((all, false));
+    }
     if names.is_empty() || names.len() > 4 {
         return None;
     }
@@ -113,6 +118,9 @@ fn push(found: &mut Vec<Found>, new: Option<Found>) {
 
 /// "The server is alpha", "X runs on port 8080", "my name is Mia".
 fn stated(words: &Words<'_>, hit: &Hit, hits: &[Hit], by_user: bool) -> Option<Found> {
+    if hit.key == "last" {
+        return named_first(words, hit);
+    }
     let (value, shape) = newest(words, hit.slot(Slot::Value)?);
     if !is_value(words, &value, shape) {
         return None;
@@ -131,20 +139,26 @@ fn stated(words: &Words<'_>, hit: &Hit, hits: &[Hit], by_user: bool) -> Option<F
     }
     // A row without a subject names it in its own words: "теперь сервер beta".
     let subject = subject.unwrap_or(hit.words.clone());
-    if subject.len() > LONGEST_SUBJECT || words.list[subject.clone()].iter().any(|word| word.quoted) {
+    let most = if is_in_signs(words, &subject) { 2 * LONGEST_SUBJECT } else { LONGEST_SUBJECT };
+    if subject.len() > most || words.list[subject.clone()].iter().any(|word| word.quoted) {
         return None;
     }
     let (key, noun) = key_of(words, subject.clone())?;
     let located = hit.key.contains("location");
     // Without a verb between them a name is one word at the end of its clause: "server alpha", not "server side rendering".
     let bare = hit.slot(Slot::Subject).is_none();
-    let ends = words.after(value.end.saturating_sub(1)) > Break::None || value.end >= words.len();
+    let behind = words.after(value.end.saturating_sub(1));
+    // What a colon or a dash follows is the end of a longer name: "сервер стенда: alpha".
+    let ends = (behind > Break::None && !matches!(behind, Break::Colon | Break::Dash)) || value.end >= words.len();
     let most = if bare { 1 } else { 3 };
     let plain_enough = value.len() <= most && (ends || !bare) && !is_participle(words, &value) && !located;
     let fits = match (noun, by_user) {
         (true, true) => shape.is_strong() || plain_enough || (shape == Shape::Name && value.len() <= 5),
         (true, false) => shape.is_strong() && value.len() == 1,
-        (false, true) => shape.is_strong() && shape != Shape::Code && value.len() <= 4 && is_named(words, &subject),
+        (false, true) => {
+            let named = is_named(words, &subject) || (is_in_signs(words, &subject) && value.len() == 1);
+            shape.is_strong() && shape != Shape::Code && value.len() <= 4 && named
+        }
         (false, false) => false,
     };
     let key = hit.key.strip_prefix("<s>").map_or(key.clone(), |suffix| {
@@ -167,13 +181,32 @@ fn inverse(words: &Words<'_>, hit: &Hit, subject: Range<usize>, value: Range<usi
     fits.then_some(Found { key, value, shape })
 }
 
+/// "Eigentlich ist der Server alpha-2": verb first, then the name, and its value last.
+fn named_first(words: &Words<'_>, hit: &Hit) -> Option<Found> {
+    let range = hit.slot(Slot::Subject)?;
+    let last = range.clone().find(|index| words.after(*index) > Break::None || index + 1 >= range.end)?;
+    let shape = shape_of(words, last);
+    let subject = range.start..last;
+    if subject.is_empty() || subject.len() > 3 || !shape.is_strong() {
+        return None;
+    }
+    let (key, _) = key_of(words, subject)?;
+    Some(Found { key, value: last..last + 1, shape })
+}
+
+/// Whether words are written in signs without spaces: each is a word of its own, and together they are one name.
+fn is_in_signs(words: &Words<'_>, range: &Range<usize>) -> bool {
+    !range.is_empty() && range.clone().all(|index| words.at(index).starts_with(is_sign))
+}
+
 /// A subject without what leads to it ("actually", "на самом деле"), up to the end of its clause.
 fn subject_in(words: &Words<'_>, hits: &[Hit], range: Range<usize>) -> Range<usize> {
     let start = past_lead_in(words, hits, range.clone());
-    let end = (start..range.end)
-        .find(|index| words.after(*index) > Break::None || PATTERNS.is(List::End, words.at(index + 1)))
-        .map_or(range.end, |index| index + 1);
-    start..end.min(range.end)
+    // Only a gap at the end of a pattern reaches beyond its clause.
+    let open = range.end >= words.len();
+    let ends = |index: &usize| words.after(*index) > Break::None || PATTERNS.is(List::Joint, words.at(index + 1));
+    let end = (start..range.end).find(ends).filter(|_| open);
+    start..end.map_or(range.end, |index| index + 1)
 }
 
 fn past_lead_in(words: &Words<'_>, hits: &[Hit], range: Range<usize>) -> usize {

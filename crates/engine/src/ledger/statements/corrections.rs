@@ -10,6 +10,7 @@ use crate::ledger::statements::Statements;
 use crate::ledger::statements::claims;
 use crate::ledger::statements::claims::key_of;
 use crate::ledger::statements::patterns::Hit;
+use crate::ledger::statements::patterns::PATTERNS;
 use crate::ledger::statements::patterns::Says;
 use crate::ledger::statements::phrase::Slot;
 use crate::ledger::statements::sentence::Sentence;
@@ -130,7 +131,7 @@ impl Statements {
     /// "Actually beta.corp": the newest value of the same form.
     fn correct_bare(&mut self, index: u32, sentence: &Sentence<'_>, words: &str, facts: &mut Facts) {
         let bare = sentence.hits(Says::Correct).any(|hit| hit.slots.is_empty()) || sentence.says(Says::Refuse);
-        if !bare || sentence.words.len() > LONGEST_BARE || sentence.question {
+        if !bare || sentence.words.len() > LONGEST_BARE || sentence.question || means_more(sentence) {
             return;
         }
         let values: Vec<(usize, Shape)> = (0..sentence.words.len())
@@ -175,6 +176,18 @@ impl Statements {
             .find(|recent| recent.shape == shape)?;
         Some(newest.key.to_string())
     }
+}
+
+/// "Don't forget the notes of api-3" refuses nothing and corrects nothing: a bare correction says the new value and hardly more.
+fn means_more(sentence: &Sentence<'_>) -> bool {
+    let other = [Says::Todo, Says::Rule, Says::Done, Says::Decide];
+    let telling = |place: &usize| {
+        let told = |hit: &Hit| matches!(hit.says, Says::Correct | Says::Refuse) && hit.words.contains(place);
+        !shape_of(&sentence.words, *place).is_strong()
+            && !PATTERNS.is_dull(sentence.words.at(*place))
+            && !sentence.hits.iter().any(told)
+    };
+    other.into_iter().any(|says| sentence.says(says)) || (0..sentence.words.len()).filter(telling).count() > 1
 }
 
 fn corrected<'a>(key: &'a str, value: &'a str, words: &'a str, message: u32) -> Claim<'a> {

@@ -234,8 +234,11 @@ impl Statements {
 
     /// The decisions that a new one replaces. The model's never replace the person's.
     fn replaced(&self, sentence: &Sentence<'_>, stems: &[Box<str>], author: Author) -> Vec<u32> {
+        // "Because the old one no longer works" gives a reason; it takes no decision back.
+        let why = sentence.hits(Says::Reason).map(|hit| hit.words.start).min();
         let old: Vec<Vec<Box<str>>> = sentence
             .hits(Says::Correct)
+            .filter(|hit| why.is_none_or(|why| hit.words.start < why))
             .filter_map(|hit| hit.slot(Slot::Old))
             .map(|range| {
                 sentence

@@ -311,7 +311,7 @@ pub(super) fn is_unseen(letter: char) -> bool {
 }
 
 /// Scripts that write no spaces between words.
-fn is_sign(letter: char) -> bool {
+pub(super) fn is_sign(letter: char) -> bool {
     matches!(letter, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{20000}'..='\u{3ffff}')
 }
 
