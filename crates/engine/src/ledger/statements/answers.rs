@@ -106,7 +106,11 @@ const LONGEST_SHORT: usize = 6;
 
 /// Whether a question names things and the answer none of them.
 fn names_left_out(stems: &[Box<str>], seen: &[bool]) -> bool {
-    let mut names = stems.iter().zip(seen).filter(|(stem, _)| is_identifier(stem)).peekable();
+    let mut names = stems
+        .iter()
+        .zip(seen)
+        .filter(|(stem, _)| is_identifier(stem))
+        .peekable();
     names.peek().is_some() && !names.any(|(_, seen)| *seen)
 }
 

@@ -139,7 +139,11 @@ fn stated(words: &Words<'_>, hit: &Hit, hits: &[Hit], by_user: bool) -> Option<F
     }
     // A row without a subject names it in its own words: "теперь сервер beta".
     let subject = subject.unwrap_or(hit.words.clone());
-    let most = if is_in_signs(words, &subject) { 2 * LONGEST_SUBJECT } else { LONGEST_SUBJECT };
+    let most = if is_in_signs(words, &subject) {
+        2 * LONGEST_SUBJECT
+    } else {
+        LONGEST_SUBJECT
+    };
     if subject.len() > most || words.list[subject.clone()].iter().any(|word| word.quoted) {
         return None;
     }
@@ -184,14 +188,20 @@ fn inverse(words: &Words<'_>, hit: &Hit, subject: Range<usize>, value: Range<usi
 /// "Eigentlich ist der Server alpha-2": verb first, then the name, and its value last.
 fn named_first(words: &Words<'_>, hit: &Hit) -> Option<Found> {
     let range = hit.slot(Slot::Subject)?;
-    let last = range.clone().find(|index| words.after(*index) > Break::None || index + 1 >= range.end)?;
+    let last = range
+        .clone()
+        .find(|index| words.after(*index) > Break::None || index + 1 >= range.end)?;
     let shape = shape_of(words, last);
     let subject = range.start..last;
     if subject.is_empty() || subject.len() > 3 || !shape.is_strong() {
         return None;
     }
     let (key, _) = key_of(words, subject)?;
-    Some(Found { key, value: last..last + 1, shape })
+    Some(Found {
+        key,
+        value: last..last + 1,
+        shape,
+    })
 }
 
 /// Whether words are written in signs without spaces: each is a word of its own, and together they are one name.
@@ -275,7 +285,10 @@ fn topic(words: &Words<'_>, hits: &[Hit], start: usize) -> Option<String> {
     let stems = words.stems(0..end, |word| PATTERNS.is_dull(word));
     let named = (0..end).any(|index| PATTERNS.noun(words.at(index)).is_some());
     // "Correction: server: beta" corrects; it does not say whose server.
-    let named = named || hits.iter().any(|hit| hit.says == Says::Correct && hit.words.start < end);
+    let named = named
+        || hits
+            .iter()
+            .any(|hit| hit.says == Says::Correct && hit.words.start < end);
     (!named && !stems.is_empty()).then(|| stems.join(" "))
 }
 

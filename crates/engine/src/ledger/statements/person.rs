@@ -290,7 +290,14 @@ impl Statements {
             .iter()
             .filter(|hit| matches!(hit.says, Says::Permit | Says::Drop))
         {
-            let Some(what) = hit.slot(Slot::What) else { continue };
+            // "Don't forget" is the opposite of "forget".
+            let denied =
+                hit.words.start.checked_sub(1).is_some_and(|before| {
+                    hit.says == Says::Drop && PATTERNS.is(List::Negation, sentence.words.at(before))
+                });
+            let Some(what) = hit.slot(Slot::What).filter(|_| !denied) else {
+                continue;
+            };
             let what = sentence.words.stems(what, |word| PATTERNS.is_dull(word));
             if what.is_empty() {
                 continue;
@@ -308,7 +315,10 @@ impl Statements {
         for kind in [Kind::Constraint, Kind::Obligation, Kind::Decision] {
             let named = self.book.live(kind).filter(|(_, item)| {
                 let shared = what.iter().filter(|one| within(one, &item.stems)).count();
-                item.entry.author == Author::User && shared >= 1 && shared * 3 >= what.len() * 2
+                item.entry.author == Author::User
+                    && shared >= 1
+                    && shared * 3 >= what.len() * 2
+                    && !is_of_another(&item.stems, what)
             });
             dropped.extend(named.map(|(id, _)| id));
         }
@@ -463,7 +473,11 @@ fn is_denied(sentence: &Sentence<'_>) -> bool {
         let from = hit.words.start.saturating_sub(2);
         (from..hit.words.end).any(|index| {
             let word = sentence.words.at(index);
-            word.ends_with("n't") || matches!(word, "not" | "не" | "never" | "nicht" | "no" | "pas" | "nobody" | "almost" | "почти")
+            word.ends_with("n't")
+                || matches!(
+                    word,
+                    "not" | "не" | "never" | "nicht" | "no" | "pas" | "nobody" | "almost" | "почти"
+                )
         })
     })
 }
