@@ -7,14 +7,14 @@ use std::ops::Range;
 
 use crate::ledger::evidence::scan::Found;
 
-/// Longer lines are cut between clauses and sentences. Measured on recorded sessions: less keeps more identifiers but parts
-/// those that belong together, twice as much keeps fewer of both.
+/// Longer lines are cut between clauses and sentences. Measured on recorded sessions, 40 to 200: more keeps fewer identifiers,
+/// less parts those that belong together.
 const LONG_LINE: usize = 50;
 
-/// Longer lines of JSON are cut between fields: about one key with its value. Measured as above; more keeps less.
+/// Longer lines of JSON are cut between fields: about one key with its value. Measured as above, 25 to 90.
 const LONG_RECORD: usize = 40;
 
-/// Where no joint was met for so long, a space will do.
+/// Where no joint was met for so long, a space will do: what is left is a line of prose on a wide screen.
 const TOO_LONG: usize = 180;
 
 /// The pieces of a text, without those that hold only white space. Inside JSON, escaped line breaks count.
