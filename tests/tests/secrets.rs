@@ -65,3 +65,38 @@ fn data_of_people_is_hidden_and_nothing_else() {
         outcome.alarms
     );
 }
+
+#[test]
+fn texts_cut_and_glued_anywhere_are_redacted_once_and_for_all() {
+    let mut texts = Vec::new();
+    for file in [
+        "secrets-corpus.dev.jsonl.gz",
+        "third-party-examples.jsonl.gz",
+        "pii.dev.jsonl.gz",
+    ] {
+        texts.extend(load(file).into_iter().flatten().map(|case| case.text));
+    }
+    if texts.is_empty() {
+        eprintln!("skipped: the labelled texts are not there");
+        return;
+    }
+    let redactor = redactor(true);
+    let mut state = 1u64;
+    let mut next = move |below: usize| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below.max(1)
+    };
+    for _ in 0..3_000 {
+        let mut text = String::new();
+        for _ in 0..3 {
+            let letters: Vec<char> = texts[next(texts.len())].chars().take(400).collect();
+            let from = next(letters.len());
+            let to = from + next(letters.len() - from + 1);
+            text.extend(&letters[from..to]);
+        }
+        let once = redactor.redact(&text).text;
+        assert_eq!(redactor.redact(&once).text, once, "{text:?}");
+    }
+}

@@ -111,7 +111,7 @@ fn mails_and_handles(text: &str, found: &mut Vec<Found>) {
         if !spoken || remote || example || NOBODY.contains(&person.as_str()) {
             continue;
         }
-        let author = author_start(text, start);
+        let author = author_start(text, start).filter(|_| bytes.get(end) == Some(&b'>'));
         match author {
             Some(author) => note(found, author, end + 1, "pii_author"),
             None => note(found, start, end, "pii_email"),
@@ -167,7 +167,7 @@ fn mention(text: &str, at: usize, found: &mut Vec<Found>) {
     let personal = (5..=32).contains(&name)
         && spelled.as_bytes()[0].is_ascii_alphabetic()
         && spelled.bytes().any(|byte| byte.is_ascii_digit() || byte == b'_');
-    let starts_line = line_start(bytes, at, 64) == at || text[line_start(bytes, at, 64)..at].trim().is_empty();
+    let starts_line = bytes[line_start(bytes, at, 64)..at].trim_ascii().is_empty();
     let decorator = starts_line && !spelled.bytes().any(|byte| byte.is_ascii_digit());
     if apart && !goes_on && personal && !decorator && !digits {
         note(found, at, end, "pii_handle");

@@ -102,6 +102,10 @@ impl Scanner<'_> {
         {
             return;
         }
+        // Several secrets are talked about, one is told: `tokens status=200`.
+        if word == Word::Secret && at > end && self.text[start..end].is_ascii() {
+            return;
+        }
         let stop = line_end(self.bytes, at, SENTENCE);
         let is_pass = self.text[start..end].eq_ignore_ascii_case("pass");
         let mut announced = false;
@@ -178,7 +182,9 @@ impl Scanner<'_> {
         {
             return (value.start, value.end, true, value.end + 1);
         }
-        let mut end = self.unquoted_end(at, stop - at, Operator::Cell).min(stop);
+        let mut end = self
+            .unquoted_end(at, stop.saturating_sub(at), Operator::Cell)
+            .min(stop.max(at));
         if end == at {
             let letter = self.text[at..].chars().next().map_or(1, char::len_utf8);
             end = at + letter;

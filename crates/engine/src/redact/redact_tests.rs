@@ -271,6 +271,11 @@ fn addresses_and_people_follow_the_options() {
         },
     );
     assert_eq!(all.redact(text).text, "ssh root@5.221.148.37, mail [REDACTED_EMAIL]");
+    // Cut off after the address: the bracket that closes it is not there.
+    assert_eq!(
+        all.redact("Author: Noah <sofia@yandex.ru").text,
+        "Author: Noah <[REDACTED_EMAIL]"
+    );
 }
 
 fn base64(bytes: &[u8]) -> String {

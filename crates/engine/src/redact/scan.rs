@@ -45,7 +45,7 @@ impl Found {
 
 /// How many bytes may be looked at around words for each byte of the text, so that no text takes more than linear time. An
 /// ordinary text takes less than one.
-const ALLOWANCE: usize = 3;
+const ALLOWANCE: usize = 6;
 /// What may be looked at besides, so that short texts are read in full.
 const FREE: usize = 65_536;
 

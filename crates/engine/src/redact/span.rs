@@ -155,6 +155,7 @@ pub(super) fn drop_marked(text: &str, found: &mut Vec<Found>) {
 /// Orders findings and joins those that overlap. The form of a token names a finding better than its context.
 pub(super) fn merge(text: &str, mut found: Vec<Found>) -> Vec<Found> {
     drop_marked(text, &mut found);
+    found.retain(|span| span.start < span.end && span.end <= text.len());
     for span in &mut found {
         while !text.is_char_boundary(span.start) {
             span.start -= 1;
