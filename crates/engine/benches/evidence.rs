@@ -76,6 +76,7 @@ fn main() {
             budget,
             count: &count,
             filter: &|text| Cow::Borrowed(text),
+            number: &|place| place,
         };
         let snippets = evidence.choose(&messages, &room);
         assert!(count(&render(&snippets)) <= budget);
