@@ -78,7 +78,7 @@ fn retention_compares_arms_and_documents_every_field() {
     assert!(output.status.success(), "{}", err(&output));
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     let arms = report["groups"][0]["arms"].as_array().unwrap();
-    assert_eq!(arms.len(), 2 * (6 + 1 + 1));
+    assert_eq!(arms.len(), 2 * (6 + 2 + 1));
     let copied = arms.iter().find(|arm| arm["arm"] == "external").unwrap();
     assert_eq!(
         (&copied["fur"]["mean"], &copied["over_budget"]),

@@ -61,6 +61,15 @@ pub struct Facts {
 impl Facts {
     /// Takes a claim in: confirms the current value, supersedes it, or stands beside it as proposed.
     pub fn claim(&mut self, claim: Claim<'_>) {
+        self.take_in(claim, false);
+    }
+
+    /// Takes a change in that was made, not said: it supersedes whoever gave the value before.
+    pub fn change(&mut self, claim: Claim<'_>) {
+        self.take_in(claim, true);
+    }
+
+    fn take_in(&mut self, claim: Claim<'_>, was_done: bool) {
         let known = self.values.entry(claim.key.into()).or_default();
         let mut replaced = None;
         if let Some(current) = &mut known.current {
@@ -68,7 +77,7 @@ impl Facts {
                 confirm(current, &claim);
                 return;
             }
-            if current.author == Author::User && claim.author != Author::User {
+            if current.author == Author::User && claim.author != Author::User && !was_done {
                 propose(&mut known.proposed, &claim);
                 return;
             }

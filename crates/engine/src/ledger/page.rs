@@ -138,6 +138,9 @@ const SPOKEN: [Section; 6] = [
     Section::Superseded,
 ];
 
+/// Below this a block has no sections of files, commands, errors and tasks.
+const ROOM_FOR_DEEDS: u64 = 2_000;
+
 /// The sections as they will stand, without evidence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sections {
@@ -166,10 +169,15 @@ pub fn fill<'a>(
     let mut ranked: Vec<_> = by_section.into_iter().collect();
     ranked.sort_by_key(|(section, _)| section.rank());
     // What the spoken sections do not use of their parts, a longer one among them may: there are at most half.
-    let mut spoken = budget / 2;
+    let mut spoken = budget / 3;
     for (section, mut entries) in ranked {
         entries.sort_by_key(|entry| (importance(entry), std::cmp::Reverse(entry.last)));
         let share = budget * section.share() / 100;
+        // In a small block what was done is in the evidence, in fewer tokens than a section of its own would cost.
+        if !SPOKEN.contains(&section) && section != Section::Credentials && budget < ROOM_FOR_DEEDS {
+            sections.left_out.insert(section, entries.len());
+            continue;
+        }
         let allowed = match SPOKEN.contains(&section) {
             true => share.max(spoken / 2).min(spoken),
             false => share,

@@ -136,11 +136,11 @@ impl Scribe {
             .iter()
             .enumerate()
             .filter(|(_, message)| message.author == Author::Summary);
-        let opened = framed.filter_map(|(index, message)| match &message.parts[..] {
+        let mut opened = framed.filter_map(|(index, message)| match &message.parts[..] {
             [Part::Text(text)] => Some((index, frame::open(&self.key, text)?.0.to_owned())),
             _ => None,
         });
-        opened.last()
+        opened.next_back()
     }
 
     /// The mark of a frame that this key made.

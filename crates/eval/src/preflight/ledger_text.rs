@@ -132,7 +132,10 @@ pub fn read(text: &str) -> Vec<LedgerLine> {
                     author: Some(author),
                     status: Status::Open,
                 })),
-                (None, None) => lines.push(LedgerLine::Prose(line.to_owned())),
+                (None, None) => lines.push(match line.strip_prefix("- ") {
+                    Some(entry) => LedgerLine::Entry(read_entry(Section::Evidence, entry)),
+                    None => LedgerLine::Prose(line.to_owned()),
+                }),
             }
             continue;
         }

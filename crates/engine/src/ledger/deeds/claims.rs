@@ -89,7 +89,13 @@ impl Claims {
             .collect();
         let where_changed = format!("changed in {}", change.place);
         for key in theirs {
-            claim(facts, &key, &change.new, &where_changed, Author::Assistant, message);
+            facts.change(Claim {
+                key: &key,
+                value: &change.new,
+                words: &where_changed,
+                author: Author::Assistant,
+                message,
+            });
         }
     }
 
