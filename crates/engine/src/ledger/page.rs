@@ -1,6 +1,7 @@
 //! The ledger as text within a token budget: what matters most survives a small one, and what is left out is counted.
 
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use crate::decide::marker::inert;
@@ -217,9 +218,11 @@ impl Sections {
     ) -> u64 {
         let mut used = count(section.heading()) + HEADING_MARKS;
         let mut chosen: Vec<&(&Entry, String)> = Vec::new();
+        let mut said = BTreeSet::new();
         for entry in lines {
             let cost = count(&entry.1) + 1;
-            if used + cost <= allowed {
+            // One sentence may give two values; it is shown once.
+            if used + cost <= allowed && said.insert(&entry.1) {
                 used += cost;
                 chosen.push(entry);
             }

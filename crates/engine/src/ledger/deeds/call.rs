@@ -232,7 +232,11 @@ impl Pending {
         let place = path::normalise(path);
         let mut compare = |object: &Object<'_>| {
             if let (Some(old), Some(new)) = (first_text(object, &OLD), first_text(object, &NEW)) {
+                let before = self.changes.len();
                 Change::between(&place, &old, &new, &mut self.changes);
+                if self.changes.len() == before {
+                    self.changes.extend(Change::within(&place, &old, &new));
+                }
             }
         };
         compare(object);

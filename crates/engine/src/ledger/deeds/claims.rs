@@ -45,6 +45,10 @@ impl Claims {
     /// A value that a call set.
     pub(super) fn set(&mut self, message: u32, change: &Change, facts: &mut Facts) {
         let place = path::short(&change.place);
+        if change.key.is_empty() {
+            self.set_within(message, &format!("{place}{JOINT}"), change, facts);
+            return;
+        }
         let key = format!("{place}{JOINT}{}", change.key);
         // The file may have been read under the name of what the key stands in.
         let nested: Option<Box<str>> = change.old.as_deref().and_then(|old| {
@@ -68,6 +72,26 @@ impl Claims {
             claim(facts, key, &change.new, &words, Author::Assistant, message);
         }
         self.follow(message, change, facts);
+    }
+
+    /// Values of a file in which an edit replaced a part.
+    fn set_within(&self, message: u32, opening: &str, change: &Change, facts: &mut Facts) {
+        let Some(old) = change.old.as_deref() else { return };
+        let below = self
+            .keys
+            .range::<str, _>((Bound::Included(opening), Bound::Unbounded))
+            .take_while(|key| key.starts_with(opening));
+        let changed: Vec<(Box<str>, String)> = below
+            .filter_map(|key| {
+                let value = &facts.current(key)?.value;
+                value
+                    .contains(old)
+                    .then(|| (key.clone(), value.replacen(old, &change.new, 1)))
+            })
+            .collect();
+        for (key, value) in changed {
+            claim(facts, &key, &value, "", Author::Assistant, message);
+        }
     }
 
     /// What the person gave a value that an edit now changes has the new value.

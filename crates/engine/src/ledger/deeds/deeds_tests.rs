@@ -424,3 +424,30 @@ proptest! {
         readings::settings("a.yaml", &text);
     }
 }
+
+#[test]
+fn an_edit_of_a_part_changes_the_values_that_hold_it() {
+    let mut deeds = Deeds::default();
+    let mut facts = Facts::default();
+    let steps = [
+        (
+            "Read",
+            r#"{"file_path":"/r/app/db.env"}"#,
+            "1\tURL=pg://db-1.internal/shop\n2\tPOOL=8\n",
+        ),
+        (
+            "Edit",
+            r#"{"file_path":"/r/app/db.env","old_string":"db-1.internal","new_string":"db-2.internal"}"#,
+            "updated",
+        ),
+    ];
+    let messages = steps.iter().flat_map(|(name, input, output)| pair(name, input, output));
+    for (index, message) in (0..).zip(messages) {
+        deeds.fold(index, &message, &mut facts);
+    }
+    assert_eq!(
+        &*facts.current("app/db.env · URL").unwrap().value,
+        "pg://db-2.internal/shop"
+    );
+    assert_eq!(&*facts.current("app/db.env · POOL").unwrap().value, "8");
+}

@@ -34,6 +34,18 @@ pub(super) struct Change {
 }
 
 impl Change {
+    /// A change of a part of values: it names no key, and every value of the file that holds the part has changed.
+    pub(super) fn within(place: &str, old: &str, new: &str) -> Option<Change> {
+        let is_part = |text: &str| text.len() <= LONGEST && !text.contains('\n');
+        // Shorter parts stand in values that the edit did not mean.
+        (old.chars().count() > 3 && is_part(old) && is_part(new)).then(|| Change {
+            place: place.into(),
+            key: "".into(),
+            old: Some(old.into()),
+            new: new.into(),
+        })
+    }
+
     /// A value that a command sets.
     pub(super) fn set(place: &str, key: &str, value: &str) -> Option<Change> {
         let is_value = !value.is_empty() && value.len() <= LONGEST && !value.contains(['\n', '$']);
