@@ -71,6 +71,8 @@ const LEAST_BLOCK: u64 = 32;
 /// A page is written at most this often: each time smaller by what it was too long.
 const MOST_ATTEMPTS: usize = 5;
 
+/// The part of the evidence that goes to the end of the newest message where that could not be kept.
+const NEWEST_SHARE: u64 = 4;
 /// How far ahead a message is looked for among those that a block left: a host may have taken some out.
 const LOOK_AHEAD: usize = 64;
 /// The number of a message that is not part of the history itself: a block.
@@ -366,13 +368,57 @@ impl Scribe {
         if has_room {
             text.push_str("## Evidence\n");
         }
-        let used = count(&text) + count(&notes);
-        let snippets = self.choose(messages, span, &text, left.saturating_sub(used), count);
+        let left = left.saturating_sub(count(&text) + count(&notes));
+        let newest = self.newest(messages, span, left / NEWEST_SHARE, count);
+        let ending = newest
+            .as_ref()
+            .map(|snippet| render(std::slice::from_ref(snippet)))
+            .unwrap_or_default();
+        let shown = format!("{text}{ending}");
+        let mut snippets = self.choose(messages, span, &shown, left.saturating_sub(count(&ending)), count);
+        snippets.extend(newest);
         if snippets.is_empty() && has_room {
             text.truncate(text.len() - "## Evidence\n".len());
         }
         let body = format!("{notice}\n{text}{}{notes}", render(&snippets));
         (body.trim().to_owned(), snippets)
+    }
+
+    /// The end of the newest message, where it is too long to be kept: what the model has just seen is what it goes on
+    /// from, whatever its past says.
+    fn newest(&self, messages: &[Message], span: &Span, budget: u64, count: &dyn Fn(&str) -> u64) -> Option<Snippet> {
+        let index = messages
+            .len()
+            .checked_sub(1)
+            .filter(|index| span.is_squeezed && !span.keeps(*index))?;
+        let message = self.cleaned.get(&(index as u32)).unwrap_or(&messages[index]);
+        let (author, text) = message.parts.iter().rev().find_map(|part| match part {
+            Part::Text(text) => Some((message.author, &**text)),
+            Part::Result(result) => result.content.iter().rev().find_map(|content| match content {
+                Content::Text(text) => Some((Author::Tool, &**text)),
+                Content::Media(_) | Content::Opaque(_) => None,
+            }),
+            Part::Call(_) | Part::Thinking(_) | Part::Media(_) | Part::Opaque(_) => None,
+        })?;
+        let quoting = Quoting::new(&self.ledger);
+        let mut lines: Vec<&str> = Vec::new();
+        let mut used = count("0 assistant:") + 1;
+        for line in text.trim_end().lines().rev() {
+            used += count(line) + 1;
+            if used > budget {
+                break;
+            }
+            lines.push(line);
+        }
+        lines.reverse();
+        let text = quoting.quote(&lines.join("\n")).into_owned();
+        (!text.trim().is_empty()).then(|| Snippet {
+            message: self.numbers[index],
+            text_slot: u32::MAX,
+            author,
+            tool: None,
+            text,
+        })
     }
 
     /// How much was replaced, what the sections left out, and how to get it back.
