@@ -188,3 +188,16 @@ pub fn tally(transcript: &Transcript, family: Family) -> Tally {
     bar.finish_and_clear();
     tally
 }
+
+/// The bytes of a file; `-` is standard input.
+pub fn read_bytes(file: &str) -> anyhow::Result<Vec<u8>> {
+    if file != "-" {
+        return std::fs::read(file).with_context(|| file.to_owned());
+    }
+    let mut bytes = Vec::new();
+    std::io::stdin()
+        .lock()
+        .read_to_end(&mut bytes)
+        .context("standard input")?;
+    Ok(bytes)
+}

@@ -1,9 +1,7 @@
 //! `mainstay redact`: secrets and public addresses out of any text; works on any bytes.
 
-use std::io::Read;
 use std::path::PathBuf;
 
-use anyhow::Context;
 use clap::Args;
 use clap::ValueEnum;
 use mainstay_engine::redact::Addresses;
@@ -15,6 +13,7 @@ use mainstay_store::Store;
 use serde::Serialize;
 
 use crate::environment;
+use crate::input::read_bytes;
 use crate::screen::Screen;
 
 /// Hide secrets and public addresses in any text. JSON and JSON Lines stay what they are.
@@ -61,7 +60,7 @@ struct Report<'a> {
 
 /// Redacts.
 pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
-    let original = read(&arguments.file)?;
+    let original = read_bytes(&arguments.file)?;
     let options = Options {
         addresses: match arguments.ips {
             Ips::None => Addresses::None,
@@ -87,18 +86,6 @@ pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
 fn key(arguments: &Arguments) -> anyhow::Result<Key> {
     let mut store = Store::open(&environment::store_path(arguments.store.as_ref())?)?;
     Ok(Key::new(store.key()?))
-}
-
-fn read(file: &str) -> anyhow::Result<Vec<u8>> {
-    if file != "-" {
-        return std::fs::read(file).with_context(|| file.to_owned());
-    }
-    let mut bytes = Vec::new();
-    std::io::stdin()
-        .lock()
-        .read_to_end(&mut bytes)
-        .context("standard input")?;
-    Ok(bytes)
 }
 
 /// The text of any bytes, byte for byte as long: what is no UTF-8 is shown as a control character that no secret holds.

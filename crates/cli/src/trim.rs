@@ -1,9 +1,7 @@
 //! `mainstay trim`: one tool output in a small form, as at insertion; the original is kept for recall.
 
-use std::io::Read;
 use std::path::PathBuf;
 
-use anyhow::Context;
 use clap::Args;
 use mainstay_engine::account::Family;
 use mainstay_engine::account::TextKind;
@@ -17,6 +15,7 @@ use mainstay_store::Store;
 use serde::Serialize;
 
 use crate::environment;
+use crate::input::read_bytes;
 use crate::screen::Screen;
 use crate::screen::bytes;
 use crate::screen::number;
@@ -65,7 +64,7 @@ struct Report {
 
 /// Trims.
 pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
-    let original = read(&arguments.file)?;
+    let original = read_bytes(&arguments.file)?;
     let text = String::from_utf8_lossy(&original);
     let count = |text: &str| Family::O200k.count(text, TextKind::Output);
     let goal = Goal {
@@ -115,18 +114,6 @@ pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
         number(report.tokens_before),
         number(report.tokens_after),
     ))
-}
-
-fn read(file: &str) -> anyhow::Result<Vec<u8>> {
-    if file != "-" {
-        return std::fs::read(file).with_context(|| file.to_owned());
-    }
-    let mut bytes = Vec::new();
-    std::io::stdin()
-        .lock()
-        .read_to_end(&mut bytes)
-        .context("standard input")?;
-    Ok(bytes)
 }
 
 /// Keeps the original before anything is given out, and names it in the result where there is still something gained.

@@ -29,6 +29,7 @@ pub use policy::least_reclaimed;
 pub use policy::ledger_tokens;
 pub use policy::low_water;
 pub use policy::protected_outputs;
+pub use replace::LEAST_BLOCK;
 pub use replace::Replacement;
 pub use replace::Standing;
 pub use replace::plan_replacement;

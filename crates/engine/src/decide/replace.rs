@@ -17,7 +17,7 @@ use crate::transcript::Transcript;
 /// at every budget in the retention metric.
 const TAIL_SHARE: u64 = 5;
 /// Less than this is no room for a block.
-const LEAST_BLOCK: u64 = 32;
+pub const LEAST_BLOCK: u64 = 32;
 
 /// What a full pass replaces, and with how much.
 #[derive(Clone, Debug, PartialEq, Eq)]

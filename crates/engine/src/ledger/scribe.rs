@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use crate::decide::LEAST_BLOCK;
 use crate::decide::Span;
 use crate::ledger::Ledger;
 use crate::ledger::entry::Entry;
@@ -66,8 +67,6 @@ pub struct Written {
 
 /// Below this a block has no room for a full notice.
 const ROOM_FOR_NOTICE: u64 = 1_500;
-/// Below this a block is not worth its frame.
-const LEAST_BLOCK: u64 = 32;
 /// A page is written at most this often: each time smaller by what it was too long.
 const MOST_ATTEMPTS: usize = 5;
 
