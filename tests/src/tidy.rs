@@ -52,7 +52,14 @@ fn crate_arrows(tree: &Tree) -> Vec<String> {
             found.push(format!("{path}: crate {name} is not on the map"));
             continue;
         };
-        for line in text.lines().filter(|line| line.starts_with("mainstay-")) {
+        // The servers and generators of `tests` serve the tests of every crate, and nothing else.
+        let (shipped, tested) = text.split_once("[dev-dependencies]").unwrap_or((text, ""));
+        let tested = tested.lines().filter(|line| !line.starts_with("mainstay-tests"));
+        for line in shipped
+            .lines()
+            .chain(tested)
+            .filter(|line| line.starts_with("mainstay-"))
+        {
             let used = line
                 .trim_start_matches("mainstay-")
                 .split(['.', ' ', '='])

@@ -91,6 +91,16 @@ pub struct Outcome {
     pub earliest_changed: Option<usize>,
 }
 
+/// Where a block goes out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Seat {
+    /// As a message of its own, where its span says.
+    #[default]
+    Own,
+    /// At the head of this kept message, whose role it would otherwise meet.
+    Into(usize),
+}
+
 /// A message that stands for others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
@@ -98,6 +108,8 @@ pub struct Block {
     pub message: Message,
     /// What stays beside it.
     pub span: Span,
+    /// Where it goes out.
+    pub seat: Seat,
     /// The evidence it shows.
     pub carried: Vec<Carried>,
 }
@@ -361,6 +373,7 @@ impl Compactor {
         let block = Block {
             message: block,
             span: span.clone(),
+            seat: Seat::Own,
             carried,
         };
         outcome.block = Some(block.clone());

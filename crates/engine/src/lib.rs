@@ -30,6 +30,8 @@ pub mod ledger;
 
 pub mod transform;
 
+pub mod summary;
+
 pub mod verify;
 
 pub mod compaction;
