@@ -3,6 +3,11 @@
 //! Nothing here talks to a model. A pass hands out a [`Request`]; the host sends it however it likes and brings back a
 //! [`Reply`].
 
+pub mod records;
+pub mod references;
+pub mod said;
+pub mod sections;
+
 /// How a summary is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {

@@ -21,7 +21,7 @@ pub enum FlawKind {
     Role,
     /// Arguments that are no longer JSON.
     Arguments,
-    /// A message with nothing in it.
+    /// A message or an answer with nothing in it.
     Empty,
     /// A protected message was changed.
     Protected,
@@ -33,6 +33,32 @@ pub enum FlawKind {
     Leak,
     /// A target left no room for what is always kept.
     Squeezed,
+    /// An answer of a few words.
+    TooShort,
+    /// An answer that ends where its limit was.
+    CutOff,
+    /// A model that did not want to answer.
+    Refused,
+    /// A model that called a tool instead of answering.
+    ToolCall,
+    /// An answer far longer than was asked for.
+    Oversized,
+    /// An answer that is no smaller than what it stands for.
+    Inflated,
+    /// An answer that misses more than half of what must not be lost.
+    Unfaithful,
+    /// References that an answer lacks.
+    Missing,
+    /// References that the previous summary had and that still hold.
+    DroppedEarlier,
+    /// A line that shows what no longer holds.
+    Superseded,
+    /// References that nothing in the source has.
+    Invented,
+    /// A rule said to be the person's whose words they never used.
+    Unsupported,
+    /// An answer without any of the headings that were asked for.
+    NoSections,
 }
 
 impl FlawKind {
@@ -49,6 +75,19 @@ impl FlawKind {
             FlawKind::OverTarget => "over-target",
             FlawKind::Leak => "leak",
             FlawKind::Squeezed => "squeezed",
+            FlawKind::TooShort => "too-short",
+            FlawKind::CutOff => "cut-off",
+            FlawKind::Refused => "refused",
+            FlawKind::ToolCall => "tool-call",
+            FlawKind::Oversized => "oversized",
+            FlawKind::Inflated => "inflated",
+            FlawKind::Unfaithful => "unfaithful",
+            FlawKind::Missing => "missing",
+            FlawKind::DroppedEarlier => "dropped-earlier",
+            FlawKind::Superseded => "superseded",
+            FlawKind::Invented => "invented",
+            FlawKind::Unsupported => "unsupported",
+            FlawKind::NoSections => "no-sections",
         }
     }
 }

@@ -3,12 +3,16 @@
 //! A bad draft is not an error: each check returns [`Flaw`]s. Fatal ones refuse the result, and the original
 //! comes back with the reason.
 
+mod fidelity;
 mod flaw;
 mod leak;
 mod scope;
 mod size;
 mod structure;
 
+pub use fidelity::Expected;
+pub use fidelity::check_answer;
+pub use fidelity::cleaned;
 pub use flaw::Flaw;
 pub use flaw::FlawKind;
 pub use flaw::Weight;

@@ -12,6 +12,7 @@
 //! Not here: redaction (the caller passes a filter), the frame around the block, and reasoning, which providers seal.
 
 mod choose;
+mod folders;
 mod gains;
 mod pairs;
 mod pieces;
@@ -24,6 +25,7 @@ use std::collections::HashMap;
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::ledger::evidence::folders::Folders;
 use crate::ledger::evidence::stats::Clock;
 use crate::ledger::evidence::stats::Sighting;
 use crate::ledger::evidence::stats::Stats;
@@ -50,6 +52,7 @@ pub struct Evidence {
     kept: Saved,
     ids: HashMap<Box<str>, u32>,
     keys: HashMap<Box<str>, u32>,
+    folders: Folders,
 }
 
 /// The part of the state that is saved; the rest is an index over it.
@@ -179,7 +182,16 @@ impl TryFrom<Saved> for Evidence {
             .iter()
             .map(|name| (name.key_text().into(), name.key))
             .collect();
-        Ok(Self { kept, ids, keys })
+        let mut folders = Folders::default();
+        for name in kept.names.iter().filter(|name| name.class == Class::Path as u8) {
+            folders.learn(&name.text);
+        }
+        Ok(Self {
+            kept,
+            ids,
+            keys,
+            folders,
+        })
     }
 }
 
@@ -280,6 +292,15 @@ impl Evidence {
         }
     }
 
+    /// Whether the conversation holds an identifier: as it is spelled, a file by its name alone, a folder by a path that
+    /// leads through it.
+    pub fn knows(&self, identifier: &str) -> bool {
+        let identifier = identifier.strip_prefix("./").unwrap_or(identifier);
+        self.ids.contains_key(identifier)
+            || self.keys.contains_key(last_component(identifier))
+            || self.folders.lead_through(identifier)
+    }
+
     /// Every identifier with what is known of it, as numbers in the order of [`FEATURE_NAMES`]: what weights are fitted on.
     pub fn identifiers(&self) -> impl Iterator<Item = (&str, Features)> + '_ {
         let seen = self
@@ -367,6 +388,9 @@ impl Evidence {
                 key
             }
         };
+        if class == Class::Path {
+            self.folders.learn(text);
+        }
         let id = self.kept.names.len() as u32;
         self.kept.names.push(name);
         self.kept.stats.push(Stats::default());

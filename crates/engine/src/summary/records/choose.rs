@@ -1,0 +1,256 @@
+//! Which records are written when not all fit, and in which chunks.
+
+use std::collections::BTreeMap;
+
+use super::Records;
+use super::Room;
+use super::cut;
+use super::render::Item;
+
+/// The part of the room that the newest and the oldest record may each take, as a divisor: both are in, and others too.
+const END_SHARE: u64 = 4;
+/// After so many records in a row that did not fit, the rest is not tried: what is left of the room is small.
+const MOST_MISSES: usize = 64;
+/// A text is written again with less room at most this often; counts of joined lines differ by a few tokens at most.
+const MOST_ATTEMPTS: u32 = 8;
+/// Below this share of its room a cut record is no longer tried to be made larger, in hundredths.
+const CUT_STEP: u64 = 85;
+
+/// Writes what fits.
+pub(super) fn write(items: &[Item<'_>], room: Room, count: &dyn Fn(&str) -> u64) -> Records {
+    let mut total = room.total;
+    for attempt in 0..MOST_ATTEMPTS {
+        let each = room.each.min(total);
+        let texts = choose(items, Room { total, each }, count);
+        let (chunks, used) = chunked(items, &texts, each, count);
+        if used <= room.total {
+            return Records {
+                chunks,
+                shown: texts.len(),
+                skipped: items.len() - texts.len(),
+                collapsed: 0,
+            };
+        }
+        let over = used - room.total;
+        total = total.saturating_sub(over + 1).min(room.total >> attempt.min(63));
+    }
+    Records {
+        skipped: items.len(),
+        ..Records::default()
+    }
+}
+
+/// The chosen records with their texts, by their place.
+fn choose(items: &[Item<'_>], room: Room, count: &dyn Fn(&str) -> u64) -> BTreeMap<usize, String> {
+    let mut budget = Budget {
+        texts: BTreeMap::new(),
+        items: items.len(),
+        used: 0,
+        gaps: usize::from(!items.is_empty()),
+        gap: gap_cost(items, count),
+        total: room.total,
+    };
+    let Some(newest) = items.len().checked_sub(1) else {
+        return budget.texts;
+    };
+    for end in [newest, 0] {
+        let most = (room.total / END_SHARE).min(room.each);
+        let (text, cost) = fitted(items[end].text(), most, count);
+        if !text.is_empty() && !budget.texts.contains_key(&end) {
+            budget.admit(end, text, cost);
+        }
+    }
+    let mut order: Vec<usize> = (0..items.len()).collect();
+    order.sort_by_key(|place| (items[*place].class, std::cmp::Reverse(*place)));
+    let mut denied = Vec::new();
+    let mut misses = 0;
+    for place in order {
+        if misses >= MOST_MISSES {
+            break;
+        }
+        if budget.texts.contains_key(&place) {
+            continue;
+        }
+        let (text, cost) = fitted(items[place].text(), room.each, count);
+        if text.is_empty() {
+            continue;
+        }
+        match budget.admit(place, text, cost) {
+            None => misses = 0,
+            Some(text) => {
+                misses += 1;
+                denied.push((place, text, cost));
+            }
+        }
+    }
+    // Gaps that have closed since have made room.
+    for (place, text, cost) in denied {
+        let _ = budget.admit(place, text, cost);
+    }
+    budget.texts
+}
+
+/// What was admitted, and what that costs with a line for every gap.
+struct Budget {
+    texts: BTreeMap<usize, String>,
+    items: usize,
+    used: u64,
+    gaps: usize,
+    gap: u64,
+    total: u64,
+}
+
+impl Budget {
+    /// Admits a record if it fits beside the lines for what is left out around it; gives its text back if not.
+    fn admit(&mut self, place: usize, text: String, cost: u64) -> Option<String> {
+        let is_closed = |neighbour: Option<usize>| match neighbour {
+            Some(neighbour) if neighbour < self.items => self.texts.contains_key(&neighbour),
+            Some(_) | None => true,
+        };
+        let closed = usize::from(is_closed(place.checked_sub(1))) + usize::from(is_closed(Some(place + 1)));
+        // A record in the middle of a gap makes two of it; one that fills a gap ends it.
+        let gaps = self.gaps + 1 - closed;
+        let used = self.used + cost;
+        if used + self.gap * gaps as u64 > self.total {
+            return Some(text);
+        }
+        (self.used, self.gaps) = (used, gaps);
+        self.texts.insert(place, text);
+        None
+    }
+}
+
+/// What the longest line for a gap can cost.
+fn gap_cost(items: &[Item<'_>], count: &dyn Fn(&str) -> u64) -> u64 {
+    let Some(last) = items.last() else { return 0 };
+    let (number, many) = (last.last(), items.len());
+    let line = format!(
+        "[m{number}–m{number}: {many} records left out: {many} tool results, {many} calls, {many} assistant texts]\n"
+    );
+    count(&line)
+}
+
+/// A text that costs at most so much, cut inside where it has to be, and what it costs with its line break. Empty when
+/// not even its header fits.
+fn fitted(text: String, most: u64, count: &dyn Fn(&str) -> u64) -> (String, u64) {
+    let cost = |text: &str| count(text) + 1;
+    let tokens = cost(&text);
+    if tokens <= most {
+        return (text, tokens);
+    }
+    let header = text.find(']').map_or(text.len(), |end| end + 1);
+    let (header, body) = text.split_at(header);
+    let mut letters = (cut::length(body) as u64).saturating_mul(most) / tokens.max(1);
+    let is_inline = body.starts_with(' ');
+    while letters > 0 {
+        // JSON that is cut anywhere is none any more; what is left of it is said in words.
+        let body = if is_inline {
+            String::new()
+        } else {
+            cut::ends(body.trim(), letters as usize).into_owned()
+        };
+        let short = match body.is_empty() {
+            true => format!("{header} (too long to be shown)"),
+            false => format!("{header}\n{body}"),
+        };
+        let tokens = cost(&short);
+        if tokens <= most {
+            return (short, tokens);
+        }
+        if is_inline {
+            break;
+        }
+        letters = letters * CUT_STEP / 100;
+    }
+    let tokens = cost(header);
+    match tokens <= most {
+        true => (header.to_owned(), tokens),
+        false => (String::new(), 0),
+    }
+}
+
+/// The chosen records and the lines for the gaps, cut into chunks, and what they cost together.
+fn chunked(
+    items: &[Item<'_>],
+    texts: &BTreeMap<usize, String>,
+    each: u64,
+    count: &dyn Fn(&str) -> u64,
+) -> (Vec<String>, u64) {
+    let mut chunks: Vec<String> = Vec::new();
+    let (mut used, mut open, mut open_cost) = (0, String::new(), 0);
+    let mut close = |open: &mut String| {
+        if !open.is_empty() {
+            used += count(open);
+            chunks.push(std::mem::take(open));
+        }
+    };
+    for block in blocks(items, texts) {
+        let (block, cost) = fitted(block, each, count);
+        if block.is_empty() {
+            continue;
+        }
+        if open_cost + cost > each {
+            close(&mut open);
+            open_cost = 0;
+        }
+        if !open.is_empty() {
+            open.push('\n');
+        }
+        open.push_str(&block);
+        open_cost += cost;
+        // Lines can cost more together than apart; then the chunk is counted as it is.
+        if open_cost * 10 > each * 9 && count(&open) > each {
+            open.truncate(open.len() - block.len());
+            let kept = open.trim_end_matches('\n').len();
+            open.truncate(kept);
+            close(&mut open);
+            open.push_str(&block);
+            open_cost = cost;
+        }
+    }
+    close(&mut open);
+    (chunks, used)
+}
+
+/// Records and lines for gaps, in order.
+fn blocks(items: &[Item<'_>], texts: &BTreeMap<usize, String>) -> Vec<String> {
+    let mut blocks = Vec::new();
+    let mut from = 0;
+    for (place, text) in texts {
+        if *place > from {
+            blocks.push(elision(&items[from..*place]));
+        }
+        blocks.push(text.clone());
+        from = place + 1;
+    }
+    if from < items.len() {
+        blocks.push(elision(&items[from..]));
+    }
+    blocks
+}
+
+/// `[m20–m41: 22 records left out: 15 tool results, 7 calls]`.
+fn elision(items: &[Item<'_>]) -> String {
+    let first = items.iter().map(Item::first).min().unwrap_or_default();
+    let last = items.iter().map(Item::last).max().unwrap_or_default();
+    let mut kinds: Vec<((&str, &str), usize)> = Vec::new();
+    for noun in items.iter().map(Item::noun) {
+        match kinds.iter_mut().find(|(known, _)| *known == noun) {
+            Some((_, times)) => *times += 1,
+            None => kinds.push((noun, 1)),
+        }
+    }
+    kinds.sort_by_key(|(noun, times)| (std::cmp::Reverse(*times), *noun));
+    let kinds: Vec<String> = kinds
+        .iter()
+        .map(|((one, many), times)| format!("{times} {}", if *times == 1 { one } else { many }))
+        .collect();
+    let numbers = match first == last {
+        true => format!("m{first}"),
+        false => format!("m{first}–m{last}"),
+    };
+    match items.len() {
+        1 => format!("[{numbers}: left out: {}]", kinds.join(", ")),
+        many => format!("[{numbers}: {many} records left out: {}]", kinds.join(", ")),
+    }
+}

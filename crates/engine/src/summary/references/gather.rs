@@ -1,0 +1,219 @@
+//! Collecting what must not be lost.
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::collections::HashSet;
+
+use crate::ledger::Ledger;
+use crate::ledger::entry::Entry;
+use crate::ledger::entry::Kind;
+use crate::ledger::entry::Status;
+use crate::ledger::evidence::Class;
+use crate::ledger::evidence::scan;
+use crate::summary::records::Record;
+use crate::summary::sections::Heading;
+use crate::summary::sections::Sections;
+use crate::transcript::Author;
+use crate::transcript::Part;
+
+use super::RefKind;
+use super::Reference;
+use super::References;
+
+/// Weights, in the order in which things matter: what binds, what is broken, what is, what was done, what was named.
+const CONSTRAINT: u32 = 100;
+const STATEMENT: u32 = 90;
+const ERROR: u32 = 80;
+const FACT: u32 = 75;
+const FILE: u32 = 70;
+const CREDENTIAL: u32 = 60;
+const SAID: u32 = 50;
+const MODEL_FACT: u32 = 40;
+const EARLIER: u32 = 35;
+const USED: u32 = 25;
+const TOOL_FACT: u32 = 15;
+const PASTED: u32 = 10;
+
+/// A longer text was pasted: its identifiers are not what the person spells out.
+const MOST_TYPED: usize = 2_000;
+/// How many identifiers of one text count; more are a listing.
+const MOST_OF_TEXT: usize = 40;
+/// In how many calls the model has to write an identifier; once may be a guess.
+const LEAST_USES: u32 = 2;
+/// Uses beyond this weigh no more.
+const MOST_USES: u32 = 10;
+/// Longest value that is a reference: a longer one is a text.
+const LONGEST_VALUE: usize = 200;
+
+/// Everything that must not be lost, in no order.
+pub(super) fn gather(ledger: &Ledger, records: &[Record<'_>], previous: Option<&str>) -> Vec<Reference> {
+    let numbers: BTreeSet<u32> = records.iter().map(|record| record.number).collect();
+    let oldest = numbers.first().copied().unwrap_or(u32::MAX);
+    let stale = stale_values(ledger);
+    let (mut list, mut earlier) = (Vec::new(), Vec::new());
+    for entry in ledger.entries() {
+        if numbers.contains(&entry.first) || numbers.contains(&entry.last) {
+            of_entry(entry, &mut list);
+        } else if previous.is_some() && entry.last < oldest {
+            of_entry(entry, &mut earlier);
+        }
+    }
+    said(records, &mut list);
+    used(records, &mut list);
+    if let Some(previous) = previous {
+        // Of what came before, the previous summary's word counts: what it does not name was judged to be over.
+        let earlier = References::new(earlier);
+        let unnamed: HashSet<Box<str>> = earlier.missing(previous).iter().map(|one| one.text.clone()).collect();
+        list.extend(
+            earlier
+                .list()
+                .iter()
+                .filter(|one| !unnamed.contains(&one.text))
+                .cloned(),
+        );
+        lasting(previous, &mut list);
+    }
+    list.retain(|reference| !stale.contains(&*reference.text));
+    list
+}
+
+/// Values that no longer hold anywhere.
+fn stale_values(ledger: &Ledger) -> HashSet<&str> {
+    let mut stale: HashSet<&str> = ledger.replaced().map(|(old, _)| &*old.value).collect();
+    for entry in ledger.entries() {
+        if entry.kind == Kind::Fact && entry.status == Status::Current {
+            stale.remove(&*entry.value);
+        }
+    }
+    stale
+}
+
+fn of_entry(entry: &Entry, list: &mut Vec<Reference>) {
+    let mut push = |kind, text: &str, weight| {
+        list.push(Reference {
+            kind,
+            text: text.into(),
+            author: entry.author,
+            message: entry.last,
+            weight,
+        });
+    };
+    match (entry.kind, entry.status) {
+        (_, Status::Superseded | Status::Closed | Status::Proposed) | (Kind::Command, _) => {}
+        (Kind::File, _) if is_only_seen(&entry.value) => {}
+        (Kind::File, _) => push(RefKind::File, &entry.key, FILE),
+        (Kind::Error, _) => push(RefKind::Error, &entry.value, ERROR),
+        (Kind::Credential, _) => push(RefKind::Credential, &entry.key, CREDENTIAL),
+        (Kind::Fact, _) if !is_telling(&entry.value) => {}
+        (Kind::Fact, _) => {
+            let weight = match entry.author {
+                Author::User => FACT,
+                Author::Assistant | Author::System => MODEL_FACT,
+                Author::Tool | Author::Host | Author::Summary => TOOL_FACT,
+            };
+            push(RefKind::Fact, &entry.value, weight);
+        }
+        (Kind::Constraint | Kind::Decision | Kind::Obligation | Kind::Question | Kind::Task, _) => {
+            let weight = if entry.kind == Kind::Constraint {
+                CONSTRAINT
+            } else {
+                STATEMENT
+            };
+            for name in names(&entry.value) {
+                push(RefKind::Statement, name, weight);
+            }
+        }
+    }
+}
+
+/// Whether all that was done to a file is that it was looked at; it can be again.
+fn is_only_seen(value: &str) -> bool {
+    value.starts_with("read") || value.starts_with("folder") || value.is_empty()
+}
+
+/// Whether a value can be told from other words: `true`, `0` and `5` cannot.
+fn is_telling(value: &str) -> bool {
+    let letters = value.chars().count();
+    (3..=LONGEST_VALUE).contains(&letters) && !matches!(value, "true" | "false" | "none" | "null" | "yes")
+}
+
+/// The identifiers of a text, each once.
+fn names(text: &str) -> impl Iterator<Item = &str> {
+    let mut seen = HashSet::new();
+    let found = scan(text)
+        .into_iter()
+        .filter(|one| is_special(&text[one.range.clone()], one.class));
+    found
+        .map(|one| &text[one.range])
+        .filter(move |name| seen.insert(*name))
+        .take(MOST_OF_TEXT)
+}
+
+/// Whether an identifier is more than words with a slash between them.
+fn is_special(name: &str, class: Class) -> bool {
+    let is_word = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphabetic());
+    class != Class::Path || !name.split('/').all(is_word) || name.starts_with('/') || name.matches('/').count() > 1
+}
+
+/// Identifiers in the person's own words.
+fn said(records: &[Record<'_>], list: &mut Vec<Reference>) {
+    for record in records.iter().filter(|record| record.message.author == Author::User) {
+        for part in &record.message.parts {
+            let Part::Text(text) = part else { continue };
+            let weight = if text.len() <= MOST_TYPED { SAID } else { PASTED };
+            list.extend(names(text).map(|name| Reference {
+                kind: RefKind::Said,
+                text: name.into(),
+                author: Author::User,
+                message: record.number,
+                weight,
+            }));
+        }
+    }
+}
+
+/// Identifiers that the model wrote in several of its calls.
+fn used(records: &[Record<'_>], list: &mut Vec<Reference>) {
+    let mut uses: BTreeMap<&str, (u32, u32)> = BTreeMap::new();
+    for record in records {
+        for call in record.message.calls() {
+            for name in names(call.input.as_str()) {
+                let (times, last) = uses.entry(name).or_default();
+                *times += 1;
+                *last = record.number;
+            }
+        }
+    }
+    let often = uses.into_iter().filter(|(_, (times, _))| *times >= LEAST_USES);
+    list.extend(often.map(|(name, (times, last))| Reference {
+        kind: RefKind::Used,
+        text: name.into(),
+        author: Author::Assistant,
+        message: last,
+        weight: USED + times.min(MOST_USES),
+    }));
+}
+
+/// Sections of a summary whose content holds until something says otherwise.
+const LASTING: [Heading; 4] = [
+    Heading::Constraints,
+    Heading::Decisions,
+    Heading::Files,
+    Heading::Critical,
+];
+
+/// Identifiers that the previous summary has where what it says lasts.
+fn lasting(previous: &str, list: &mut Vec<Reference>) {
+    let sections = Sections::parse(previous);
+    for heading in LASTING {
+        for line in sections.lines(heading) {
+            list.extend(names(line).map(|name| Reference {
+                kind: RefKind::Earlier,
+                text: name.into(),
+                author: Author::Summary,
+                message: 0,
+                weight: EARLIER,
+            }));
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! Whether what a model wrote may stand for what it replaces, and its answer without what may not.
+
+use std::collections::BTreeSet;
+
+use crate::ledger::quote::Quoting;
+use crate::summary::Stop;
+use crate::summary::references::References;
+use crate::summary::references::invented;
+use crate::summary::said::Said;
+use crate::summary::sections::Heading;
+use crate::summary::sections::Section;
+use crate::summary::sections::Sections;
+use crate::summary::sections::says_nothing;
+use crate::summary::sections::unwrapped;
+use crate::verify::flaw::Flaw;
+use crate::verify::flaw::FlawKind;
+
+/// What an answer is held against.
+pub struct Expected<'a> {
+    /// What must not be lost.
+    pub references: &'a References,
+    /// The summary that was to be updated.
+    pub previous: Option<&'a str>,
+    /// What no longer holds.
+    pub quoting: &'a Quoting,
+    /// What the person and tools said.
+    pub said: &'a Said,
+    /// Whether the source has an identifier.
+    pub knows: &'a dyn Fn(&str) -> bool,
+    /// How long it was asked to be.
+    pub most_tokens: u64,
+    /// How long what it replaces is.
+    pub replaced_tokens: u64,
+    /// Counts tokens.
+    pub count: &'a dyn Fn(&str) -> u64,
+}
+
+/// Shorter answers are no summaries, by the requirement.
+const LEAST_CHARACTERS: usize = 100;
+/// An answer may be this many hundredths of what was asked for: models count badly, and cutting it would lose its end.
+const MOST_OVER: u64 = 150;
+/// How many references a flaw lists.
+const MOST_LISTED: usize = 40;
+
+/// What is wrong with an answer. What makes it useless is fatal; the rest can be mended from the ledger.
+pub fn check_answer(text: &str, stop: Stop, expected: &Expected<'_>) -> Vec<Flaw> {
+    let mut flaws = Vec::new();
+    let mut fatal = |kind, detail: String| flaws.push(Flaw::fatal(kind, None, detail));
+    let answer = unwrapped(text);
+    let characters = answer.chars().count();
+    let sections = Sections::parse(text);
+    match stop {
+        Stop::End => {}
+        Stop::Length => fatal(FlawKind::CutOff, "the answer ends at its limit".into()),
+        Stop::Refusal => fatal(FlawKind::Refused, "the model refused".into()),
+        Stop::ToolCall => fatal(FlawKind::ToolCall, "the model called a tool".into()),
+    }
+    if characters == 0 {
+        fatal(FlawKind::Empty, "the answer is empty".into());
+        return flaws;
+    }
+    if stop != Stop::Refusal && !sections.has_any() && refusal::is_refusal(answer) {
+        fatal(FlawKind::Refused, "the answer is a refusal".into());
+    }
+    if characters < LEAST_CHARACTERS {
+        fatal(FlawKind::TooShort, format!("{characters} characters"));
+    }
+    let tokens = (expected.count)(answer);
+    if tokens * 100 > expected.most_tokens.saturating_mul(MOST_OVER) {
+        let most = expected.most_tokens;
+        fatal(FlawKind::Oversized, format!("{tokens} tokens, {most} were asked for"));
+    }
+    if tokens >= expected.replaced_tokens {
+        let replaced = expected.replaced_tokens;
+        fatal(FlawKind::Inflated, format!("{tokens} tokens stand for {replaced}"));
+    }
+    check_references(answer, expected, &mut flaws);
+    check_lines(&sections, expected, &mut flaws);
+    flaws
+}
+
+fn check_references(answer: &str, expected: &Expected<'_>, flaws: &mut Vec<Flaw>) {
+    let missing = expected.references.missing(answer);
+    let critical = expected.references.critical();
+    let lacking: BTreeSet<&str> = missing.iter().map(|reference| &*reference.text).collect();
+    let lost = critical
+        .iter()
+        .filter(|reference| lacking.contains(&*reference.text))
+        .count();
+    if lost * 2 > critical.len() {
+        let detail = format!("{lost} of {} critical references are missing", critical.len());
+        flaws.push(Flaw::fatal(FlawKind::Unfaithful, None, detail));
+    }
+    let unnamed: BTreeSet<&str> = match expected.previous {
+        Some(previous) => expected
+            .references
+            .missing(previous)
+            .iter()
+            .map(|one| &*one.text)
+            .collect(),
+        None => BTreeSet::new(),
+    };
+    let (earlier, new): (Vec<_>, Vec<_>) = missing
+        .iter()
+        .map(|reference| &*reference.text)
+        .partition(|text| expected.previous.is_some() && !unnamed.contains(text));
+    for (kind, texts) in [(FlawKind::Missing, new), (FlawKind::DroppedEarlier, earlier)] {
+        if !texts.is_empty() {
+            flaws.push(Flaw::warning(kind, None, listed(&texts)));
+        }
+    }
+}
+
+fn check_lines(sections: &Sections<'_>, expected: &Expected<'_>, flaws: &mut Vec<Flaw>) {
+    let mut warn = |kind, detail: String| flaws.push(Flaw::warning(kind, None, detail));
+    if !sections.has_any() {
+        warn(FlawKind::NoSections, "none of the headings is there".into());
+    }
+    for section in sections.iter() {
+        for line in &section.lines {
+            match trouble(section, line, expected) {
+                Some(kind) => warn(kind, line.trim().to_owned()),
+                None => {
+                    let names = invented(line, expected.knows);
+                    if !names.is_empty() {
+                        warn(FlawKind::Invented, names.join(", "));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Why a line may not stay.
+fn trouble(section: &Section<'_>, line: &str, expected: &Expected<'_>) -> Option<FlawKind> {
+    if says_nothing(line) {
+        return None;
+    }
+    if expected.quoting.is_stale(line) {
+        return Some(FlawKind::Superseded);
+    }
+    let is_rule = section.heading == Some(Heading::Constraints);
+    (is_rule && expected.said.is_unsupported(line)).then_some(FlawKind::Unsupported)
+}
+
+fn listed(texts: &[&str]) -> String {
+    let mut list = texts[..texts.len().min(MOST_LISTED)].join(", ");
+    if texts.len() > MOST_LISTED {
+        list.push_str(&format!(" and {} more", texts.len() - MOST_LISTED));
+    }
+    list
+}
+
+/// The answer as it may be shown: without what stands around it, without lines that show what no longer holds or that put
+/// words into the person's mouth, and with a remark where it names what nobody named. Never empty where the answer is not.
+pub fn cleaned(text: &str, expected: &Expected<'_>) -> String {
+    let sections = Sections::parse(text);
+    let has_any = sections.has_any();
+    let mut out = String::with_capacity(text.len());
+    let mut has_begun = false;
+    for section in sections.iter() {
+        has_begun = has_begun || section.heading.is_some();
+        // What stands before the first heading is chatter.
+        if has_any && !has_begun {
+            continue;
+        }
+        write_section(&mut out, section, expected);
+    }
+    let cleaned = out.trim();
+    match cleaned
+        .lines()
+        .all(|line| line.trim_start().starts_with('#') || says_nothing(line))
+    {
+        true => unwrapped(text).to_owned(),
+        false => cleaned.to_owned(),
+    }
+}
+
+fn write_section(out: &mut String, section: &Section<'_>, expected: &Expected<'_>) {
+    match section.heading {
+        Some(heading) => out.push_str(&heading.line()),
+        None => out.push_str(section.title),
+    }
+    if !section.title.is_empty() {
+        out.push('\n');
+    }
+    for line in &section.lines {
+        if trouble(section, line, expected).is_some() {
+            continue;
+        }
+        out.push_str(line.trim_end());
+        let names = invented(line, expected.knows);
+        if !names.is_empty() && !line.contains(NOT_SEEN) {
+            out.push_str(&format!(" ({NOT_SEEN}: {})", names.join(", ")));
+        }
+        out.push('\n');
+    }
+}
+
+/// What stands behind a line that names what nobody named.
+const NOT_SEEN: &str = "not seen in the conversation";
+
+mod refusal {
+    //! Refusals in prose.
+
+    /// Longer texts explain something.
+    const LONGEST: usize = 600;
+
+    /// How models begin to say that they will not, in lower case.
+    const OPENINGS: [&str; 30] = [
+        "i can't help",
+        "i can’t help",
+        "i cannot help",
+        "i can't assist",
+        "i can’t assist",
+        "i cannot assist",
+        "i'm sorry, but i can",
+        "i’m sorry, but i can",
+        "i am sorry, but i can",
+        "sorry, but i can",
+        "i'm unable to",
+        "i’m unable to",
+        "i am unable to",
+        "i won't be able to",
+        "i can't provide",
+        "i cannot provide",
+        "i can't summarize",
+        "i cannot summarize",
+        "i must decline",
+        "я не могу помочь",
+        "я не могу выполнить",
+        "извините, но я не могу",
+        "к сожалению, я не могу",
+        "es tut mir leid, aber ich kann",
+        "dabei kann ich nicht helfen",
+        "je ne peux pas vous aider",
+        "je suis désolé, mais je ne peux pas",
+        "lo siento, pero no puedo",
+        "no puedo ayudar",
+        "抱歉，我无法",
+    ];
+
+    /// Whether a short text says that its writer will not do what was asked.
+    pub(super) fn is_refusal(text: &str) -> bool {
+        if text.chars().nth(LONGEST).is_some() {
+            return false;
+        }
+        let lower = text.to_lowercase();
+        OPENINGS.iter().any(|opening| lower.contains(opening))
+    }
+}
+
+#[cfg(test)]
+#[path = "fidelity_tests.rs"]
+mod tests;
