@@ -4,6 +4,8 @@ pub mod tree;
 
 pub mod tidy;
 
+pub mod scripted;
+
 pub mod suite;
 
 pub mod conversation;

@@ -174,7 +174,9 @@ fn a_compacted_conversation_goes_on_from_its_block() {
         let first = tried.compactor.scribe().unwrap();
         let mut resumed = scribe();
         let (at, _) = resumed.find_frame(again.transcript.messages()).unwrap();
-        let saved = first.memory_behind(&block.span, &block.carried).to_bytes();
+        let saved = first
+            .memory_behind(tried.document.transcript.messages(), &block.span, &block.carried)
+            .to_bytes();
         resumed.resume_behind(at, Memory::from_bytes(&saved).unwrap());
         resumed.observe(again.transcript.messages());
         assert_eq!(resumed.ledger(), first.ledger(), "seed {seed}: nothing is folded twice");

@@ -10,6 +10,8 @@ use mainstay_engine::ledger::entry::Entry;
 use mainstay_engine::ledger::entry::Kind;
 use mainstay_engine::ledger::page::Section;
 use mainstay_engine::ledger::page::line;
+use mainstay_engine::ledger::scribe::Sheet;
+use mainstay_engine::ledger::scribe::Written;
 use mainstay_store::Store;
 use serde::Serialize;
 
@@ -117,7 +119,7 @@ pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
     let count = |text: &str| family.count(text, TextKind::Prose);
     let block = arguments
         .target
-        .map(|target| scribe.block(messages, &nothing, target, &count))
+        .map(|target| scribe.block(&Sheet::new(messages, &nothing, target, &count)))
         .map(|block| block.ok_or_else(|| anyhow::anyhow!("that is too little for a block; give it at least 50 tokens")))
         .transpose()?;
     let is_wanted = |entry: &&Entry| {
@@ -129,11 +131,11 @@ pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
             format: document.format.name,
             messages: scribe.ledger().folded(),
             entries: entries.into_iter().map(EntryReport::new).collect(),
-            block: block.map(|block| block.text),
+            block: block.map(whole),
         });
     }
     match block {
-        Some(block) => screen.result(format!("{}\n", block.text).as_bytes()),
+        Some(block) => screen.result(format!("{}\n", whole(block)).as_bytes()),
         None => print(&entries, scribe.ledger().folded(), screen),
     }
 }
@@ -171,4 +173,12 @@ fn print(entries: &[&Entry], messages: u32, screen: &mut Screen) -> anyhow::Resu
         }
     }
     Ok(())
+}
+
+/// A block with the request that stands behind it.
+fn whole(block: Written) -> String {
+    match block.request {
+        Some(request) => format!("{}\n\n{request}", block.text),
+        None => block.text,
+    }
 }

@@ -77,6 +77,7 @@ fn main() {
             count: &count,
             filter: &|text| Cow::Borrowed(text),
             number: &|place| place,
+            focus: &[],
         };
         let snippets = evidence.choose(&messages, &room);
         assert!(count(&render(&snippets)) <= budget);

@@ -19,6 +19,7 @@ use mainstay_engine::account::TokenCounter;
 use mainstay_engine::decide::Span;
 use mainstay_engine::ledger::scribe::NothingToHide;
 use mainstay_engine::ledger::scribe::Scribe;
+use mainstay_engine::ledger::scribe::Sheet;
 use mainstay_engine::redact::Key;
 use mainstay_engine::redact::Options;
 use mainstay_engine::redact::Redactor;
@@ -74,7 +75,9 @@ fn main() {
     };
     let count = |text: &str| Family::O200k.count(text, TextKind::Prose);
     for budget in [2_000, 10_000, 50_000] {
-        let block = best(runs, || time(|| drop(learned.block(list, &nothing, budget, &count))));
+        let block = best(runs, || {
+            time(|| drop(learned.block(&Sheet::new(list, &nothing, budget, &count))))
+        });
         println!(
             "block of {budget:>6} tokens:                {:>8.1} ms",
             milliseconds(block)

@@ -4,6 +4,7 @@
 //! and the summaries of earlier compactions. Taking them for the person's would give them the person's
 //! trust. The marks below only ever lower trust, so forging one gains nothing.
 
+use mainstay_engine::decide::marker::REQUEST_OPENING;
 use mainstay_engine::decide::marker::opens_block;
 use mainstay_engine::transcript::Author;
 use mainstay_engine::transcript::Message;
@@ -90,7 +91,7 @@ pub fn author_of(role: Role, parts: &[Part]) -> Author {
 pub fn of_text(text: &str) -> Author {
     let start = text.trim_start();
     let opens = |openings: &[&str]| openings.iter().any(|opening| start.starts_with(opening));
-    if opens(SUMMARY_OPENINGS) || opens_block(text) {
+    if opens(SUMMARY_OPENINGS) || opens_block(text) || start.starts_with(REQUEST_OPENING) {
         Author::Summary
     } else if opens(HOST_OPENINGS) {
         Author::Host

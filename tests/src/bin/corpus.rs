@@ -80,7 +80,7 @@ fn main() -> ExitCode {
             bodies.extend(Form::ALL.map(|form| (form.name(), form, body_of(wire_form(form), &document.transcript))));
             for ((name, form, body), window) in bodies.iter().flat_map(|body| WINDOWS.map(|window| (body, window))) {
                 for engine in [Engine::Prune, Engine::Ledger] {
-                    let row = rows.entry((engine_name(engine), *name, window)).or_default();
+                    let row = rows.entry((engine.name(), *name, window)).or_default();
                     try_one(row, &mut store, *form, body, window, engine);
                 }
             }
@@ -166,14 +166,6 @@ fn documents(path: &Path) -> Vec<Document> {
         format::read(&source, Some(format), &request).ok()
     };
     ids.into_iter().filter_map(read).collect()
-}
-
-fn engine_name(engine: Engine) -> &'static str {
-    match engine {
-        Engine::Auto => "auto",
-        Engine::Prune => "prune",
-        Engine::Ledger => "ledger",
-    }
 }
 
 /// A violation without its place, which moves when messages are replaced.

@@ -76,7 +76,7 @@ pub fn keep(
         Some(block) => block.span.kept.len() + 1,
         None => document.transcript.messages().len(),
     };
-    let states = states(compactor, outcome, moment.conversation);
+    let states = states(compactor, outcome, moment);
     let ledgers: Vec<_> = states.iter().map(|(name, state)| NewLedger { name, state }).collect();
     let id = store.append(&NewCheckpoint {
         source: &arguments.input.session,
@@ -87,7 +87,7 @@ pub fn keep(
         result: &result_bytes,
         dropped: &dropped,
         metrics: Metrics {
-            mode: if outcome.block.is_some() { "ledger" } else { "prune" }.to_owned(),
+            mode: outcome.mode().to_owned(),
             trigger: if arguments.force { "asked for" } else { "due" }.to_owned(),
             tokens_before: outcome.plan.tokens_before,
             tokens_after: outcome.prompt_after,
@@ -107,21 +107,23 @@ pub fn keep(
 }
 
 /// What the ledger knows now: under the conversation's name and, where a block went out, under its mark.
-fn states(compactor: &Compactor, outcome: &Outcome, conversation: &str) -> Vec<(String, Vec<u8>)> {
+fn states(compactor: &Compactor, outcome: &Outcome, moment: &Moment<'_>) -> Vec<(String, Vec<u8>)> {
     let Some(scribe) = compactor.scribe() else {
         return Vec::new();
     };
     let mut states = Vec::new();
     if scribe.resumed_block().is_none() {
-        states.push((conversation.to_owned(), scribe.memory().to_bytes()));
+        states.push((moment.conversation.to_owned(), scribe.memory().to_bytes()));
     }
     if let Some(block) = &outcome.block
-        && let [Part::Text(text)] = &block.message.parts[..]
+        && let [Part::Text(text), ..] = &block.message.parts[..]
         && let Some(mark) = scribe.mark_of(text)
     {
         states.push((
             memory::frame_name(mark),
-            scribe.memory_behind(&block.span, &block.carried).to_bytes(),
+            scribe
+                .memory_behind(moment.document.transcript.messages(), &block.span, &block.carried)
+                .to_bytes(),
         ));
     }
     states

@@ -12,6 +12,7 @@ use anyhow::Context;
 use clap::Args;
 use clap::ValueEnum;
 use mainstay_engine::compaction::Compactor;
+use mainstay_engine::compaction::Moment;
 use mainstay_engine::compaction::Outcome;
 use mainstay_engine::compaction::Verdict;
 use mainstay_engine::decide::Engine;
@@ -127,17 +128,25 @@ pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
             WireForm::Chat | WireForm::Anthropic => ReasoningRule::MayDrop,
         },
     };
+    let moment = Moment {
+        transcript: &document.transcript,
+        budget: &budget,
+        policy: &policy,
+        situation,
+        leaks: &NoSecrets,
+        writers: None,
+    };
     if arguments.plan {
         // A plan is only looked at: it needs no key and no store.
         let compactor = compactor.with_scribe(Scribe::new([0; 32], Arc::new(NothingToHide)));
-        let plan = compactor.plan(&document.transcript, &budget, &policy, situation);
+        let plan = compactor.plan(&moment);
         return print::plan(document, &plan, arguments.json, screen);
     }
     let written = document.write();
     let original = keep::original_chunks(&loaded, &written);
     let conversation = memory::conversation_key(document, original.first().copied().unwrap_or_default());
     // Where nothing is to be done, no store is made for it.
-    let plan = compactor.plan(&document.transcript, &budget, &policy, situation);
+    let plan = compactor.plan(&moment);
     let mut store = None;
     if plan.mode != Mode::Nothing {
         let mut opened = Store::open(&environment::store_path(arguments.store.as_ref())?)?;

@@ -77,7 +77,7 @@ fn head_end(messages: &[Message]) -> usize {
 }
 
 /// The start of the step that an index would cut: back over results and over the assistant messages they answer.
-pub(super) fn step_start(messages: &[Message], index: usize) -> usize {
+pub fn step_start(messages: &[Message], index: usize) -> usize {
     let mut start = index;
     while start > 0 && start < messages.len() && messages[start].has_results() {
         start -= 1;

@@ -18,6 +18,7 @@ use crate::decide::survey::Aside;
 use crate::decide::survey::Output;
 use crate::decide::survey::Superseded;
 use crate::decide::survey::Survey;
+use crate::decide::writing::Writing;
 use crate::transcript::Message;
 use crate::transcript::Spot;
 use crate::transcript::Transcript;
@@ -121,6 +122,8 @@ pub struct Plan {
     pub target: u64,
     /// What a full pass replaces.
     pub replacement: Option<Replacement>,
+    /// The summary that a model writes of it.
+    pub writing: Option<Writing>,
     /// The reasons, in words.
     pub reasons: Vec<String>,
 }
@@ -168,6 +171,7 @@ pub fn plan(
         tokens_expected: situation.prompt,
         target,
         replacement: None,
+        writing: None,
         reasons: Vec::new(),
     };
     plan.boundary.head_end = plan.boundary.head_end.max(progress.replaced);
@@ -205,7 +209,7 @@ pub fn plan(
     } else {
         format!("{line}, but a compaction was asked for")
     });
-    if policy.engine == Engine::Ledger {
+    if matches!(policy.engine, Engine::Ledger | Engine::Summary | Engine::Hybrid) {
         plan.mode = Mode::Full;
         return plan;
     }

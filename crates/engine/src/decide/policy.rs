@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use crate::account::BudgetPolicy;
+use crate::decide::writing::WayWanted;
 
 /// Tools whose outputs stay: what they show is what the agent asked to keep in mind.
 const PROTECTED_TOOLS: [&str; 5] = ["read_file", "memory", "clarify", "skill_view", "todo"];
@@ -21,6 +22,46 @@ pub enum Engine {
     Prune,
     /// A full pass with the ledger, without pruning first.
     Ledger,
+    /// A full pass with a summary by a model, without pruning first.
+    Summary,
+    /// A full pass with a summary by a model and the ledger, without pruning first.
+    Hybrid,
+}
+
+impl Engine {
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Engine::Auto => "auto",
+            Engine::Prune => "prune",
+            Engine::Ledger => "ledger",
+            Engine::Summary => "summary",
+            Engine::Hybrid => "hybrid",
+        }
+    }
+}
+
+/// How many tokens of records a summariser gets to read where nobody says otherwise: the median of what recorded
+/// compactions replaced, its outputs cut as records cut them. More costs money and minutes and adds what the ledger has.
+const SUMMARY_INPUT: u64 = 60_000;
+
+/// The settings of summaries.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SummaryPolicy {
+    /// In which way a model is asked.
+    pub way: WayWanted,
+    /// How many tokens of records are sent in all.
+    pub input: u64,
+}
+
+impl Default for SummaryPolicy {
+    fn default() -> Self {
+        Self {
+            way: WayWanted::Auto,
+            input: SUMMARY_INPUT,
+        }
+    }
 }
 
 /// The part of the threshold that a ledger block may fill where no target was asked for. At a tenth of the history the
@@ -51,6 +92,10 @@ pub struct Policy {
     pub protected_tools: Vec<String>,
     /// How many tokens of the newest tool outputs are not pruned; by default by the window.
     pub recent_outputs: Option<u64>,
+    /// How a model summarises.
+    pub summary: SummaryPolicy,
+    /// What to keep most of.
+    pub focus: Option<String>,
 }
 
 impl Default for Policy {
@@ -63,6 +108,8 @@ impl Default for Policy {
             tail_messages: TAIL_MESSAGES,
             protected_tools: PROTECTED_TOOLS.map(str::to_owned).to_vec(),
             recent_outputs: None,
+            summary: SummaryPolicy::default(),
+            focus: None,
         }
     }
 }

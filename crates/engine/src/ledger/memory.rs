@@ -113,7 +113,7 @@ impl Carried {
 /// A saved state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Memory {
-    version: u32,
+    pub(super) version: u32,
     /// The ledger.
     pub ledger: Ledger,
     /// The digest of all messages that were folded.
@@ -122,6 +122,30 @@ pub struct Memory {
     pub kept: Vec<Kept>,
     /// The evidence that the block showed.
     pub carried: Vec<Carried>,
+    /// What a model told last, and of how much.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told: Option<Told>,
+    /// The request that the block restated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<Box<str>>,
+}
+
+/// What a model told of the beginning of a conversation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Told {
+    /// Its words, as they may be shown.
+    pub text: Box<str>,
+    /// It tells of messages with lower numbers.
+    pub until: u32,
+    /// Except for these, which stood in the conversation as they were.
+    pub except: Vec<u32>,
+}
+
+impl Told {
+    /// Whether it tells of a message.
+    pub fn covers(&self, number: u32) -> bool {
+        number < self.until && !self.except.contains(&number)
+    }
 }
 
 impl Memory {
@@ -133,6 +157,8 @@ impl Memory {
             chain,
             kept,
             carried,
+            told: None,
+            request: None,
         }
     }
 

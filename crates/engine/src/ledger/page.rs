@@ -157,9 +157,11 @@ pub struct Sections {
 pub fn fill<'a>(
     entries: impl Iterator<Item = &'a Entry>,
     quoting: &Quoting,
+    focus: Option<&str>,
     budget: u64,
     count: &dyn Fn(&str) -> u64,
 ) -> Sections {
+    let focus = focus_words(focus);
     let mut by_section: BTreeMap<Section, Vec<&Entry>> = BTreeMap::new();
     for entry in entries {
         if let Some(section) = Section::of(entry) {
@@ -172,7 +174,10 @@ pub fn fill<'a>(
     // What the spoken sections do not use of their parts, a longer one among them may: there are at most half.
     let mut spoken = budget / 3;
     for (section, mut entries) in ranked {
-        entries.sort_by_key(|entry| (importance(entry), std::cmp::Reverse(entry.last)));
+        entries.sort_by_key(|entry| {
+            let is_aside = !speaks_of(entry, &focus);
+            (is_aside, importance(entry), std::cmp::Reverse(entry.last))
+        });
         let share = budget * section.share() / 100;
         // In a small block what was done is in the evidence, in fewer tokens than a section of its own would cost.
         if !SPOKEN.contains(&section) && section != Section::Credentials && budget < ROOM_FOR_DEEDS {
@@ -193,6 +198,25 @@ pub fn fill<'a>(
         }
     }
     sections
+}
+
+/// Shorter words of a topic say nothing about it.
+const LEAST_FOCUS_WORD: usize = 3;
+
+/// The words of a topic.
+pub fn focus_words(topic: Option<&str>) -> Vec<String> {
+    let words = topic.unwrap_or("").split(|letter: char| !letter.is_alphanumeric());
+    let long = words.filter(|word| word.chars().count() >= LEAST_FOCUS_WORD);
+    long.map(str::to_lowercase).collect()
+}
+
+/// Whether an entry speaks of a topic; every entry does when there is none.
+fn speaks_of(entry: &Entry, focus: &[String]) -> bool {
+    if focus.is_empty() {
+        return true;
+    }
+    let said = format!("{} {}", entry.key, entry.value).to_lowercase();
+    focus.iter().any(|word| said.contains(word.as_str()))
 }
 
 /// Lower comes first: the person's before the model's before a tool's, then what is open or often confirmed.
@@ -324,4 +348,92 @@ pub fn flat(text: &str) -> String {
         flat.push_str(word);
     }
     flat
+}
+
+/// A text within a budget: whole lines, the first half of them from its head and the rest from its end.
+pub fn shortened(text: &str, budget: u64, count: &dyn Fn(&str) -> u64) -> String {
+    let text = text.trim();
+    if count(text) <= budget {
+        return text.to_owned();
+    }
+    let lines: Vec<&str> = text.lines().collect();
+    let costs: Vec<u64> = lines.iter().map(|line| count(line) + 1).collect();
+    let room = budget.saturating_sub(count(LEFT_OUT) + 1);
+    let take = |order: &mut dyn Iterator<Item = usize>, room: u64| {
+        let mut used = 0;
+        order
+            .take_while(|index| {
+                used += costs[*index];
+                used <= room
+            })
+            .count()
+    };
+    let head = take(&mut (0..lines.len()), room / 2);
+    let spent: u64 = costs[..head].iter().sum();
+    let tail = take(&mut (head..lines.len()).rev(), room - spent);
+    if head + tail == 0 {
+        return beginning(text, room, count);
+    }
+    let mut kept = lines[..head].to_vec();
+    kept.push(LEFT_OUT);
+    kept.extend(&lines[lines.len() - tail..]);
+    kept.join("\n")
+}
+
+/// As many letters of a text as fit.
+fn beginning(text: &str, budget: u64, count: &dyn Fn(&str) -> u64) -> String {
+    let mut end = text.len();
+    while end > 0 && count(&text[..end]) > budget {
+        end = text.floor_char_boundary(end / 2);
+    }
+    match end {
+        0 => String::new(),
+        end => format!("{}\n{LEFT_OUT}", &text[..end]),
+    }
+}
+
+/// Stands where lines were left out.
+const LEFT_OUT: &str = "[…]";
+
+/// Something that a story left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// Who said it.
+    pub author: Author,
+    /// In which message.
+    pub number: u32,
+    /// The exact words.
+    pub text: Box<str>,
+}
+
+/// Lines for what a story left out, one a message, as far as they fit.
+pub fn lost_lines(lost: Vec<Lost>, budget: u64, count: &dyn Fn(&str) -> u64) -> String {
+    let mut used = 0;
+    let mut by_message: Vec<(u32, Author, Vec<String>)> = Vec::new();
+    for one in lost {
+        let words = flat(&one.text);
+        used += count(&words) + 2;
+        let line = by_message
+            .iter_mut()
+            .find(|(number, author, _)| (*number, *author) == (one.number, one.author));
+        if line.is_none() {
+            used += count("- [assistant m1000] ");
+        }
+        if used > budget {
+            break;
+        }
+        match line {
+            Some((_, _, listed)) => listed.push(words),
+            None => by_message.push((one.number, one.author, vec![words])),
+        }
+    }
+    if by_message.is_empty() {
+        return String::new();
+    }
+    by_message.sort_by_key(|(number, author, _)| (*number, *author));
+    let mut text = String::new();
+    for (number, author, words) in by_message {
+        let _ = writeln!(text, "- {} {}", source(author, number, number), words.join(" · "));
+    }
+    text
 }

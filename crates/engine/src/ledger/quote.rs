@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::decide::marker::CLOSE;
 use crate::decide::marker::LEDGER_TITLE;
 use crate::decide::marker::OPEN;
+use crate::decide::marker::SUMMARY_TITLE;
 use crate::ledger::Ledger;
 use crate::ledger::page::Section;
 use crate::transcript::Author;
@@ -16,7 +17,7 @@ const LEAST_STALE: usize = 4;
 /// How many values that no longer hold are looked for in what is quoted; a conversation has a few.
 const MOST_STALE: usize = 200;
 /// Headings of a block besides those of its sections.
-const HEADINGS: [&str; 2] = ["evidence", "retrieval notes"];
+const HEADINGS: [&str; 3] = ["evidence", "retrieval notes", "not in the summary"];
 
 /// What quoting has to look out for.
 #[derive(Clone, Debug, Default)]
@@ -208,7 +209,9 @@ fn is_structure(line: &str) -> bool {
             let is_ours = |name: &str| heading.starts_with(&name.to_lowercase());
             Section::ALL.iter().any(|section| is_ours(section.heading()))
                 || HEADINGS.iter().any(|name| is_ours(name))
-                || is_ours(LEDGER_TITLE.trim_start_matches(['#', ' ']))
+                || [LEDGER_TITLE, SUMMARY_TITLE]
+                    .iter()
+                    .any(|title| is_ours(title.trim_start_matches(['#', ' '])))
         }
         '-' | '[' => {
             plain.trim_start_matches(['-', ' ']).starts_with('[')

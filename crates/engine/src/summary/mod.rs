@@ -3,33 +3,16 @@
 //! Nothing here talks to a model. A pass hands out a [`Request`]; the host sends it however it likes and brings back a
 //! [`Reply`].
 
+pub mod prompts;
 pub mod records;
 pub mod references;
 pub mod said;
 pub mod sections;
 
-/// How a summary is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// Another model gets the redacted records of what is replaced.
-    Auxiliary,
-    /// The conversation's own model gets the conversation's own prefix and one instruction more, so that the provider's
-    /// cache pays for it.
-    InPlace,
-}
-
-impl Way {
-    /// Its name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Way::Auxiliary => "auxiliary",
-            Way::InPlace => "in-place",
-        }
-    }
-}
+use crate::decide::Way;
 
 /// What a model is asked to write.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
     /// In which way.
     pub way: Way,

@@ -59,6 +59,8 @@ pub enum FlawKind {
     Unsupported,
     /// An answer without any of the headings that were asked for.
     NoSections,
+    /// No summary by a model is in the result.
+    NoSummary,
 }
 
 impl FlawKind {
@@ -88,6 +90,7 @@ impl FlawKind {
             FlawKind::Invented => "invented",
             FlawKind::Unsupported => "unsupported",
             FlawKind::NoSections => "no-sections",
+            FlawKind::NoSummary => "no-summary",
         }
     }
 }

@@ -28,6 +28,9 @@ const WIDE: u32 = 300;
 /// About what the line above the pieces of a text costs; the exact figure is settled on the finished block.
 const HEADING: u32 = 4;
 
+/// How much more a piece is worth that speaks of the topic a host named: enough to come before all but what is needed next.
+const FOCUS_GAIN: f64 = 4.0;
+
 /// What is left unused without another look: less than a piece costs.
 const SLACK: u64 = 8;
 
@@ -63,6 +66,8 @@ pub struct Room<'a> {
     pub filter: &'a dyn for<'t> Fn(&'t str) -> Cow<'t, str>,
     /// The number under which a message is shown.
     pub number: &'a dyn Fn(u32) -> u32,
+    /// Words, in lower case, whose pieces are worth more.
+    pub focus: &'a [String],
 }
 
 /// The block that snippets make: one heading for what stands together in a text, one line for each snippet.
@@ -150,6 +155,8 @@ struct Choice<'a> {
     versions: Vec<u32>,
     /// Whether a piece is no candidate: nowhere to take it from, the same words again further on, or no words at all.
     is_out: Vec<bool>,
+    /// Pieces that speak of the topic.
+    is_in_focus: Vec<bool>,
     queue: BinaryHeap<Offer>,
     chosen: Vec<u32>,
 }
@@ -172,6 +179,7 @@ impl<'a> Choice<'a> {
             costs: vec![(0, false); kept.pieces.len()],
             versions: vec![0; kept.pieces.len()],
             is_out: vec![false; kept.pieces.len()],
+            is_in_focus: vec![false; kept.pieces.len()],
             queue: BinaryHeap::new(),
             chosen: Vec::new(),
         };
@@ -189,6 +197,11 @@ impl<'a> Choice<'a> {
             let body = self.body(piece, piece);
             self.costs[piece as usize].0 = estimate(body) + 1;
             // A number without a word beside it is no evidence of anything.
+            if !self.room.focus.is_empty() {
+                let lower = body.to_lowercase();
+                let speaks = self.room.focus.iter().any(|word| lower.contains(word.as_str()));
+                self.is_in_focus[piece as usize] = speaks;
+            }
             let is_bare = !body.contains(char::is_alphabetic);
             self.is_out[piece as usize] = is_bare || !seen.insert(body.trim_ascii_start());
         }
@@ -229,7 +242,12 @@ impl<'a> Choice<'a> {
             if last > piece && (pieces[last as usize - 1].end != next.start || self.gains.is_kept[last as usize]) {
                 break;
             }
-            let gain = self.gains.of(piece, last);
+            let gain = self.gains.of(piece, last)
+                * if self.is_in_focus[piece as usize] {
+                    FOCUS_GAIN
+                } else {
+                    1.0
+                };
             let rate = gain / f64::from(self.cost(piece, last).max(1));
             if gain > 0.0 && best.is_none_or(|(known, _)| rate > known) {
                 best = Some((rate, last));

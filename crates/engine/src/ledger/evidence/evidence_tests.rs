@@ -57,6 +57,7 @@ fn choose(evidence: &Evidence, messages: &[Message], budget: u64) -> Vec<Snippet
         count: &count,
         filter: &|text| Cow::Borrowed(text),
         number: &|place| place,
+        focus: &[],
     };
     evidence.choose(messages, &room)
 }
@@ -124,6 +125,7 @@ fn what_stays_visible_is_not_shown_again() {
         count: &count,
         filter: &|text| Cow::Borrowed(text),
         number: &|place| place,
+        focus: &[],
     };
     let snippets = evidence.choose(&messages, &room);
     assert!(!snippets.is_empty());
@@ -159,6 +161,7 @@ fn a_filter_is_applied_before_anything_is_counted_or_shown() {
         count: &count,
         filter: &|text| Cow::Owned(text.replace("pass_word_77", "[hidden]")),
         number: &|place| place,
+        focus: &[],
     };
     let block = render(&evidence.choose(&messages, &room));
     assert!(block.contains("[hidden]") && !block.contains("pass_word_77"), "{block}");
@@ -195,6 +198,7 @@ fn a_key_stays_beside_its_value_in_a_long_record() {
         count: &count,
         filter: &|text| Cow::Borrowed(text),
         number: &|place| place,
+        focus: &[],
     };
     let block = render(&folded(&messages).choose(&messages, &room));
     assert!(block.contains("\"payment_id\": \"credit_card_4421486\""), "{block}");

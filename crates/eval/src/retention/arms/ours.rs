@@ -34,11 +34,7 @@ pub struct Ours(pub Engine);
 
 impl Arm for Ours {
     fn name(&self) -> &str {
-        match self.0 {
-            Engine::Auto => "auto",
-            Engine::Prune => "prune",
-            Engine::Ledger => "ledger",
-        }
+        self.0.name()
     }
 
     fn compact(&self, messages: &[Message], budget: u64) -> Result<Vec<String>, ArmError> {

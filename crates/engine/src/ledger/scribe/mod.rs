@@ -1,29 +1,24 @@
 //! The one who writes the ledger: cleans every message, folds it, and writes the block that stands for what is replaced.
 
+mod block;
+
 use std::collections::BTreeMap;
-use std::collections::BTreeSet;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::decide::LEAST_BLOCK;
 use crate::decide::Span;
 use crate::ledger::Ledger;
 use crate::ledger::entry::Entry;
 use crate::ledger::entry::Status;
 use crate::ledger::evidence::Evidence;
-use crate::ledger::evidence::Room;
-use crate::ledger::evidence::Snippet;
-use crate::ledger::evidence::render;
 use crate::ledger::frame;
 use crate::ledger::memory::Carried;
 use crate::ledger::memory::Digest;
 use crate::ledger::memory::Kept;
 use crate::ledger::memory::Memory;
+use crate::ledger::memory::Told;
 use crate::ledger::memory::chained;
 use crate::ledger::memory::digest;
-use crate::ledger::page;
-use crate::ledger::page::Sections;
-use crate::ledger::quote::Quoting;
 use crate::redact::Known;
 use crate::redact::Redactor;
 use crate::transcript::Author;
@@ -31,6 +26,10 @@ use crate::transcript::Content;
 use crate::transcript::Input;
 use crate::transcript::Message;
 use crate::transcript::Part;
+
+pub use block::Sheet;
+pub use block::Story;
+pub use block::Written;
 
 /// Hides what must not be shown: secrets, addresses. An implementor must be deterministic and linear.
 pub trait Cleaner: Send + Sync {
@@ -56,22 +55,6 @@ impl Cleaner for NothingToHide {
     }
 }
 
-/// A block as it was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
-    /// Its text, frame included.
-    pub text: String,
-    /// The evidence it shows.
-    pub carried: Vec<Carried>,
-}
-
-/// Below this a block has no room for a full notice.
-const ROOM_FOR_NOTICE: u64 = 1_500;
-/// A page is written at most this often: each time smaller by what it was too long.
-const MOST_ATTEMPTS: usize = 5;
-
-/// The part of the evidence that goes to the end of the newest message where that could not be kept.
-const NEWEST_SHARE: u64 = 4;
 /// How far ahead a message is looked for among those that a block left: a host may have taken some out.
 const LOOK_AHEAD: usize = 64;
 /// The number of a message that is not part of the history itself: a block.
@@ -97,6 +80,10 @@ pub struct Scribe {
     expected: VecDeque<Kept>,
     /// The block of an earlier pass that the conversation came with.
     resumed_block: Option<usize>,
+    /// What a model told last, and of how much.
+    told: Option<Told>,
+    /// The request that a block restated, while the person has said nothing since.
+    request: Option<Box<str>>,
     /// Messages in which something was hidden, as they may be shown, by index.
     cleaned: BTreeMap<u32, Message>,
 }
@@ -126,6 +113,8 @@ impl Scribe {
             digests: Vec::new(),
             expected: VecDeque::new(),
             resumed_block: None,
+            told: None,
+            request: None,
             cleaned: BTreeMap::new(),
         }
     }
@@ -133,20 +122,26 @@ impl Scribe {
     /// The mark of the frame that one of these messages is, when this key made it: the name under which the state
     /// behind it was saved.
     pub fn find_frame(&self, messages: &[Message]) -> Option<(usize, String)> {
-        let framed = messages
-            .iter()
-            .enumerate()
-            .filter(|(_, message)| message.author == Author::Summary);
-        let mut opened = framed.filter_map(|(index, message)| match &message.parts[..] {
-            [Part::Text(text)] => Some((index, frame::open(&self.key, text)?.0.to_owned())),
-            _ => None,
-        });
-        opened.next_back()
+        messages.iter().enumerate().rev().find_map(|(index, message)| {
+            let mut marks = message.parts.iter().filter_map(|part| match part {
+                Part::Text(text) => self.mark_of(text),
+                _ => None,
+            });
+            Some((index, marks.next()?.to_owned()))
+        })
     }
 
     /// The mark of a frame that this key made.
     pub fn mark_of<'a>(&self, text: &'a str) -> Option<&'a str> {
         frame::open(&self.key, text).map(|(mark, _)| mark)
+    }
+
+    /// What the block that a message is says, without its frame.
+    pub fn body_of(&self, message: &Message) -> Option<String> {
+        message.parts.iter().find_map(|part| match part {
+            Part::Text(text) => frame::open(&self.key, text).map(|(_, body)| body.to_owned()),
+            _ => None,
+        })
     }
 
     /// Goes on from a state whose block is one of the messages to come.
@@ -155,6 +150,8 @@ impl Scribe {
         self.chain = memory.chain;
         self.expected = memory.kept.into();
         self.resumed_block = Some(block);
+        self.told = memory.told;
+        self.request = memory.request;
         self.carried = memory
             .carried
             .iter()
@@ -188,6 +185,7 @@ impl Scribe {
         self.numbers = (0..folded as u32).collect();
         self.digests = digests;
         self.chain = chain;
+        self.told = memory.told;
         self.ledger = memory.ledger;
         true
     }
@@ -195,17 +193,64 @@ impl Scribe {
     /// The state to save for the whole conversation. Evidence is not part of it: it is chosen from the messages, which
     /// are at hand whenever the state is.
     pub fn memory(&self) -> Memory {
-        Memory::new(self.ledger.clone(), self.chain, Vec::new(), Vec::new())
+        Memory {
+            told: self.told.clone(),
+            ..Memory::new(self.ledger.clone(), self.chain, Vec::new(), Vec::new())
+        }
     }
 
-    /// The state to save behind a block that leaves what a span keeps.
-    pub fn memory_behind(&self, span: &Span, carried: &[Carried]) -> Memory {
+    /// The state to save behind a block that leaves what a span keeps of these messages.
+    pub fn memory_behind(&self, messages: &[Message], span: &Span, carried: &[Carried]) -> Memory {
         let kept = span.kept.iter().filter(|index| self.numbers[**index] != NO_NUMBER);
         let kept = kept.map(|index| Kept {
             digest: self.digests[*index],
             number: self.numbers[*index],
         });
-        Memory::new(self.ledger.clone(), self.chain, kept.collect(), carried.to_vec())
+        Memory {
+            told: self.told.clone(),
+            request: self.kept_request(messages, span),
+            ..Memory::new(self.ledger.clone(), self.chain, kept.collect(), carried.to_vec())
+        }
+    }
+
+    /// What a model told last.
+    pub fn told(&self) -> Option<&Told> {
+        self.told.as_ref()
+    }
+
+    /// Remembers what a model told of everything that a span does not keep.
+    pub fn note_told(&mut self, text: &str, span: &Span) {
+        let numbers = (0..self.numbers.len()).map(|index| (index, self.numbers[index]));
+        let cold = numbers.filter(|(index, number)| !span.keeps(*index) && *number != NO_NUMBER);
+        let last = cold.map(|(_, number)| number).max();
+        let before = self.told.as_ref().map_or(0, |told| told.until);
+        let until = last.map_or(before, |last| (last + 1).max(before));
+        let kept = span.kept.iter().map(|index| self.numbers[*index]);
+        self.told = Some(Told {
+            text: text.into(),
+            until,
+            except: kept.filter(|number| *number < until).collect(),
+        });
+    }
+
+    /// What was learnt of identifiers.
+    pub fn evidence(&self) -> &Evidence {
+        &self.evidence
+    }
+
+    /// A message as it may be shown.
+    pub fn shown<'m>(&'m self, messages: &'m [Message], index: usize) -> &'m Message {
+        self.cleaned.get(&(index as u32)).unwrap_or(&messages[index])
+    }
+
+    /// The messages that a span does not keep, as they may be shown, with their numbers; what a model has told of
+    /// already, and blocks, left out.
+    pub fn untold<'m>(&'m self, messages: &'m [Message], span: &Span) -> Vec<(u32, &'m Message)> {
+        let is_new = |number: u32| number != NO_NUMBER && self.told.as_ref().is_none_or(|told| !told.covers(number));
+        (0..messages.len().min(self.numbers.len()))
+            .filter(|index| !span.keeps(*index) && is_new(self.numbers[*index]))
+            .map(|index| (self.numbers[index], self.shown(messages, index)))
+            .collect()
     }
 
     /// Whether nothing that the person said first was superseded since.
@@ -309,181 +354,5 @@ impl Scribe {
             self.ledger.note_hidden(text, &clean, author);
         }
         Some(clean.into())
-    }
-
-    /// The block that stands for everything a span does not keep, in at most this many tokens; `None` when they are too
-    /// few for a block.
-    pub fn block(
-        &self,
-        messages: &[Message],
-        span: &Span,
-        budget: u64,
-        count: &dyn Fn(&str) -> u64,
-    ) -> Option<Written> {
-        if budget < LEAST_BLOCK {
-            return None;
-        }
-        let mut room = budget;
-        for _ in 0..MOST_ATTEMPTS {
-            let (body, snippets) = self.body(messages, span, room, count);
-            // Beside other lines something may look like a secret that did not on its own.
-            let body = self.hide(&body).unwrap_or(body);
-            let text = frame::wrap(&self.key, &body);
-            let tokens = count(&text);
-            if tokens <= budget {
-                let carried = snippets.into_iter().map(|snippet| Carried {
-                    number: snippet.message,
-                    author: snippet.author,
-                    tool: snippet.tool,
-                    text: snippet.text.into(),
-                });
-                return Some(Written {
-                    text,
-                    carried: carried.collect(),
-                });
-            }
-            room = room.saturating_sub(tokens - budget + 1);
-        }
-        None
-    }
-
-    fn body(
-        &self,
-        messages: &[Message],
-        span: &Span,
-        room: u64,
-        count: &dyn Fn(&str) -> u64,
-    ) -> (String, Vec<Snippet>) {
-        let has_room = room >= ROOM_FOR_NOTICE;
-        let notice = if has_room { frame::NOTICE } else { "" };
-        let left = room.saturating_sub(count(&frame::wrap(&self.key, notice)));
-        let sections = self.sections(span, left, count);
-        let mut text = sections.text();
-        let notes = if has_room {
-            self.notes(span, &sections)
-        } else {
-            String::new()
-        };
-        if has_room {
-            text.push_str("## Evidence\n");
-        }
-        let left = left.saturating_sub(count(&text) + count(&notes));
-        let newest = self.newest(messages, span, left / NEWEST_SHARE, count);
-        let ending = newest
-            .as_ref()
-            .map(|snippet| render(std::slice::from_ref(snippet)))
-            .unwrap_or_default();
-        let shown = format!("{text}{ending}");
-        let mut snippets = self.choose(messages, span, &shown, left.saturating_sub(count(&ending)), count);
-        snippets.extend(newest);
-        if snippets.is_empty() && has_room {
-            text.truncate(text.len() - "## Evidence\n".len());
-        }
-        let body = format!("{notice}\n{text}{}{notes}", render(&snippets));
-        (body.trim().to_owned(), snippets)
-    }
-
-    /// The end of the newest message, where it is too long to be kept: what the model has just seen is what it goes on
-    /// from, whatever its past says.
-    fn newest(&self, messages: &[Message], span: &Span, budget: u64, count: &dyn Fn(&str) -> u64) -> Option<Snippet> {
-        let index = messages
-            .len()
-            .checked_sub(1)
-            .filter(|index| span.is_squeezed && !span.keeps(*index))?;
-        let message = self.cleaned.get(&(index as u32)).unwrap_or(&messages[index]);
-        let (author, text) = message.parts.iter().rev().find_map(|part| match part {
-            Part::Text(text) => Some((message.author, &**text)),
-            Part::Result(result) => result.content.iter().rev().find_map(|content| match content {
-                Content::Text(text) => Some((Author::Tool, &**text)),
-                Content::Media(_) | Content::Opaque(_) => None,
-            }),
-            Part::Call(_) | Part::Thinking(_) | Part::Media(_) | Part::Opaque(_) => None,
-        })?;
-        let quoting = Quoting::new(&self.ledger);
-        let mut lines: Vec<&str> = Vec::new();
-        let mut used = count("0 assistant:") + 1;
-        for line in text.trim_end().lines().rev() {
-            used += count(line) + 1;
-            if used > budget {
-                break;
-            }
-            lines.push(line);
-        }
-        lines.reverse();
-        let text = quoting.quote(&lines.join("\n")).into_owned();
-        (!text.trim().is_empty()).then(|| Snippet {
-            message: self.numbers[index],
-            text_slot: u32::MAX,
-            author,
-            tool: None,
-            text,
-        })
-    }
-
-    /// How much was replaced, what the sections left out, and how to get it back.
-    fn notes(&self, span: &Span, sections: &Sections) -> String {
-        let kept = span
-            .kept
-            .iter()
-            .filter(|index| self.numbers[**index] != NO_NUMBER)
-            .count();
-        let gone = (self.ledger.folded() as usize).saturating_sub(kept);
-        let mut notes = format!(
-            "## Retrieval notes\n- {gone} earlier messages are stored whole; mainstay recall WORDS finds them."
-        );
-        let left: Vec<String> = sections
-            .left_out
-            .iter()
-            .map(|(section, left)| format!("{} {left}", section.heading().to_lowercase()))
-            .collect();
-        if !left.is_empty() {
-            notes.push_str(&format!(" Left out above: {}.", left.join(", ")));
-        }
-        notes
-    }
-
-    /// Evidence from what a span does not keep.
-    fn choose(
-        &self,
-        messages: &[Message],
-        span: &Span,
-        shown: &str,
-        budget: u64,
-        count: &dyn Fn(&str) -> u64,
-    ) -> Vec<Snippet> {
-        let first = self.carried.len();
-        let shown_message = |(index, message)| self.cleaned.get(&(index as u32)).unwrap_or(message);
-        let list: Vec<&Message> = self
-            .carried
-            .iter()
-            .map(|(_, message)| message)
-            .chain(messages.iter().enumerate().map(shown_message))
-            .collect();
-        let index_of = |place: u32| (place as usize).checked_sub(first);
-        let number = |place: u32| match index_of(place) {
-            Some(index) => self.numbers[index],
-            None => self.carried[place as usize].0,
-        };
-        let quoting = Quoting::new(&self.ledger);
-        let room = Room {
-            is_cold: &|place| index_of(place).is_none_or(|index| !span.keeps(index)),
-            shown: &[shown],
-            budget,
-            count,
-            filter: &|text| quoting.quote(text),
-            number: &number,
-        };
-        self.evidence.choose(&list, &room)
-    }
-
-    fn sections(&self, span: &Span, room: u64, count: &dyn Fn(&str) -> u64) -> Sections {
-        let kept: BTreeSet<u32> = span.kept.iter().map(|index| self.numbers[*index]).collect();
-        let is_cold = |entry: &&Entry| !kept.contains(&entry.last) || !kept.contains(&entry.first);
-        page::fill(
-            self.ledger.entries().filter(is_cold),
-            &Quoting::new(&self.ledger),
-            room,
-            count,
-        )
     }
 }

@@ -3,6 +3,15 @@
 //! A compactor learns the conversation as it grows and remembers what it changed. Between passes its changes do not
 //! change, so the emitted prefix is stable; a pass only ever adds changes. A result that verify refuses is not
 //! adopted: the conversation stays as it was, with the reason.
+//!
+//! Where a model writes a summary, [`Compactor::start`] hands out a request and takes the reply: nothing here waits,
+//! retries or talks to anybody. Whatever comes back, the walk ends in an outcome.
+
+mod asking;
+mod moment;
+mod outcome;
+mod replacing;
+mod review;
 
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
@@ -11,9 +20,6 @@ use std::panic::catch_unwind;
 use crate::account::Budget;
 use crate::account::Family;
 use crate::account::Tally;
-use crate::account::TextKind;
-use crate::account::TokenCounter;
-use crate::account::measure;
 use crate::decide::Action;
 use crate::decide::Engine;
 use crate::decide::Mode;
@@ -21,34 +27,35 @@ use crate::decide::Plan;
 use crate::decide::Planned;
 use crate::decide::Policy;
 use crate::decide::Progress;
-use crate::decide::Replacement;
 use crate::decide::Situation;
-use crate::decide::Span;
 use crate::decide::Standing;
 use crate::decide::Survey;
 use crate::decide::plan;
 use crate::decide::plan_replacement;
-use crate::ledger::memory::Carried;
+use crate::decide::plan_writing;
 use crate::ledger::scribe::Scribe;
-use crate::transcript::Author;
 use crate::transcript::Message;
-use crate::transcript::Part;
-use crate::transcript::Role;
 use crate::transcript::Spot;
 use crate::transcript::Transcript;
 use crate::transform::Change;
-use crate::transform::Dropped;
 use crate::transform::changed_message;
 use crate::transform::prune;
-use crate::transform::replaced;
-use crate::verify::Flaw;
 use crate::verify::FlawKind;
 use crate::verify::LeakCheck;
-use crate::verify::Weight;
 use crate::verify::check_leaks;
 use crate::verify::check_scope;
 use crate::verify::check_size;
 use crate::verify::check_target;
+
+pub use asking::Ask;
+pub use asking::Pending;
+pub use asking::Step;
+pub use moment::Moment;
+pub use outcome::Block;
+pub use outcome::Outcome;
+pub use outcome::Seat;
+pub use outcome::Verdict;
+pub use outcome::WritingDone;
 
 /// How often a target that was just missed is aimed at again.
 const MOST_CORRECTIONS: usize = 3;
@@ -56,63 +63,6 @@ const MOST_CORRECTIONS: usize = 3;
 const FAILED: &str = "the ledger could not be written, so nothing was changed";
 /// Tokens that each correction aims below what was missed.
 const CORRECTION_MARGIN: u64 = 50;
-
-/// What a pass came to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// The conversation was compacted.
-    Compacted,
-    /// It stays as it is, for this reason.
-    Unchanged(String),
-}
-
-/// Everything there is to say about a pass.
-#[derive(Clone, Debug)]
-pub struct Outcome {
-    /// What it came to.
-    pub verdict: Verdict,
-    /// What was planned.
-    pub plan: Plan,
-    /// What was changed, beside what earlier passes had changed.
-    pub changes: BTreeMap<Spot, Change>,
-    /// The block that now stands for what was replaced, and what stays beside it.
-    pub block: Option<Block>,
-    /// What was taken out.
-    pub dropped: Vec<Dropped>,
-    /// What verify found.
-    pub flaws: Vec<Flaw>,
-    /// The counted size before, without what the log does not show.
-    pub counted_before: u64,
-    /// The counted size after.
-    pub counted_after: u64,
-    /// The size of the next prompt after, on the scale of the situation's prompt; what a refused result would have had.
-    pub prompt_after: u64,
-    /// The first message that this pass changed: from here on the provider's cache is cold.
-    pub earliest_changed: Option<usize>,
-}
-
-/// Where a block goes out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Seat {
-    /// As a message of its own, where its span says.
-    #[default]
-    Own,
-    /// At the head of this kept message, whose role it would otherwise meet.
-    Into(usize),
-}
-
-/// A message that stands for others.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Block {
-    /// The message.
-    pub message: Message,
-    /// What stays beside it.
-    pub span: Span,
-    /// Where it goes out.
-    pub seat: Seat,
-    /// The evidence it shows.
-    pub carried: Vec<Carried>,
-}
 
 /// Compacts one conversation, again and again as it grows.
 #[derive(Clone, Debug)]
@@ -189,7 +139,14 @@ impl Compactor {
     }
 
     /// Plans a pass without making it.
-    pub fn plan(&self, transcript: &Transcript, budget: &Budget, policy: &Policy, situation: Situation) -> Plan {
+    pub fn plan(&self, moment: &Moment<'_>) -> Plan {
+        let Moment {
+            transcript,
+            budget,
+            policy,
+            situation,
+            ..
+        } = *moment;
         let mut plan = plan(
             transcript,
             &self.tally,
@@ -217,11 +174,13 @@ impl Compactor {
                 policy,
                 situation,
             );
+            plan_writing(&mut plan, policy, moment.writers.map(|(writers, _)| writers));
         }
         plan
     }
 
-    /// Makes a pass: decides, prunes, verifies, and adopts the result unless verify refuses it.
+    /// Makes a pass without any model: decides, prunes or replaces, verifies, and adopts the result unless verify
+    /// refuses it.
     pub fn pass(
         &mut self,
         transcript: &Transcript,
@@ -230,47 +189,49 @@ impl Compactor {
         situation: Situation,
         leaks: &dyn LeakCheck,
     ) -> Outcome {
-        let mut outcome = self.attempt(transcript, budget, policy, situation, leaks);
+        let moment = Moment {
+            transcript,
+            budget,
+            policy,
+            situation,
+            leaks,
+            writers: None,
+        };
+        self.pass_alone(&moment, self.plan(&moment))
+    }
+
+    /// Carries a plan out without asking anybody.
+    fn pass_alone(&mut self, moment: &Moment<'_>, plan: Plan) -> Outcome {
+        let mut outcome = self.attempt(moment, plan);
         // Plans estimate what placeholders will cost; a target that was just missed is aimed at again, lower.
-        let mut margin = situation.margin;
+        let mut situation = moment.situation;
         for _ in 0..MOST_CORRECTIONS {
             let missed = outcome.flaws.iter().any(|flaw| flaw.kind == FlawKind::OverTarget);
-            let (Some(target), true) = (policy.target, missed) else {
+            let (Some(target), true) = (moment.policy.target, missed) else {
                 break;
             };
-            margin += outcome.prompt_after.saturating_sub(target) + CORRECTION_MARGIN;
-            outcome = self.attempt(transcript, budget, policy, Situation { margin, ..situation }, leaks);
+            situation.margin += outcome.prompt_after.saturating_sub(target) + CORRECTION_MARGIN;
+            let lower = Moment { situation, ..*moment };
+            outcome = self.attempt(&lower, self.plan(&lower));
         }
         outcome
     }
 
-    fn attempt(
-        &mut self,
-        transcript: &Transcript,
-        budget: &Budget,
-        policy: &Policy,
-        situation: Situation,
-        leaks: &dyn LeakCheck,
-    ) -> Outcome {
-        let plan = self.plan(transcript, budget, policy, situation);
+    fn attempt(&mut self, moment: &Moment<'_>, plan: Plan) -> Outcome {
+        let Moment {
+            transcript,
+            policy,
+            situation,
+            leaks,
+            ..
+        } = *moment;
         let before = self.counted();
-        let mut outcome = Outcome {
-            verdict: Verdict::Unchanged(plan.reasons.join("; ")),
-            changes: BTreeMap::new(),
-            block: None,
-            dropped: Vec::new(),
-            flaws: Vec::new(),
-            counted_before: before,
-            counted_after: before,
-            prompt_after: situation.prompt,
-            earliest_changed: None,
-            plan,
-        };
+        let mut outcome = Outcome::untouched(plan, before, situation.prompt);
         match (outcome.plan.mode, outcome.plan.replacement.take()) {
             (Mode::PruneOnly, _) => {}
             (Mode::Full, Some(replacement)) => {
-                self.replace(transcript, policy, situation, leaks, &replacement, &mut outcome);
-                outcome.plan.replacement = Some(replacement);
+                outcome.plan.replacement = Some(replacement.clone());
+                self.replace_alone(moment, replacement, &mut outcome);
                 return outcome;
             }
             (Mode::Full | Mode::Nothing, _) => return outcome,
@@ -293,7 +254,7 @@ impl Compactor {
                 .flaws
                 .extend(check_target(outcome.prompt_after, outcome.plan.target));
         }
-        if is_refused(&mut outcome) {
+        if outcome.is_refused() {
             return outcome;
         }
         outcome.verdict = Verdict::Compacted;
@@ -308,105 +269,6 @@ impl Compactor {
         self.changes.extend(pruned.changes);
         self.advance(&outcome.plan);
         outcome
-    }
-
-    /// Replaces what a span does not keep by a block, unless verify refuses it.
-    fn replace(
-        &mut self,
-        transcript: &Transcript,
-        policy: &Policy,
-        situation: Situation,
-        leaks: &dyn LeakCheck,
-        replacement: &Replacement,
-        outcome: &mut Outcome,
-    ) {
-        let family = self.tally.family();
-        let span = &replacement.span;
-        let Some((block, carried)) = self.write_block(transcript, replacement, situation.block_role) else {
-            outcome.verdict = Verdict::Unchanged(FAILED.to_owned());
-            return;
-        };
-        let visible = |index: usize| {
-            let tokens = self.tally.messages()[index].total();
-            tokens - self.saved_in.get(&(index as u32)).copied().unwrap_or(0)
-        };
-        let kept: u64 = span.kept.iter().map(|index| visible(*index)).sum();
-        outcome.counted_after = kept + measure(&block, family).total();
-        let saved = outcome.counted_before.saturating_sub(outcome.counted_after);
-        outcome.prompt_after = situation.prompt.saturating_sub((saved as f64 * situation.scale) as u64);
-        outcome.flaws = check_size(outcome.counted_before, outcome.counted_after)
-            .into_iter()
-            .collect();
-        outcome
-            .flaws
-            .extend(check_target(outcome.prompt_after, outcome.plan.target));
-        for part in &block.parts {
-            if let Part::Text(text) = part
-                && let Some(found) = leaks.find(text)
-            {
-                outcome.flaws.push(Flaw::fatal(FlawKind::Leak, None, found));
-            }
-        }
-        if span.is_squeezed {
-            outcome.flaws.push(Flaw::warning(
-                FlawKind::Squeezed,
-                None,
-                format!(
-                    "the newest step or words would fill the target of {}: they are in the ledger",
-                    policy.target.unwrap_or(outcome.plan.target)
-                ),
-            ));
-        }
-        if is_refused(outcome) {
-            return;
-        }
-        outcome.verdict = Verdict::Compacted;
-        outcome.earliest_changed = (0..span.until).find(|index| !span.keeps(*index));
-        let before = self.block.as_ref().map(|block| &block.span);
-        outcome.dropped = replaced(transcript, span, before, family);
-        self.saved = self.tally.total().total() - outcome.counted_after;
-        // What the tail of the pass holds may be pruned later; what was replaced cannot.
-        self.progress.replaced = (0..span.until)
-            .rev()
-            .find(|index| !span.keeps(*index))
-            .map_or(0, |index| index + 1);
-        let block = Block {
-            message: block,
-            span: span.clone(),
-            seat: Seat::Own,
-            carried,
-        };
-        outcome.block = Some(block.clone());
-        self.block = Some(block);
-    }
-
-    /// The block's message; `None` when it could not be made, for whatever reason.
-    fn write_block(
-        &self,
-        transcript: &Transcript,
-        replacement: &Replacement,
-        role: Role,
-    ) -> Option<(Message, Vec<Carried>)> {
-        let scribe = self.scribe.as_ref()?;
-        let family = self.tally.family();
-        let span = &replacement.span;
-        let messages = transcript.messages();
-        // A conversation without any words of the person is refused by some providers: then the block is in their role.
-        let has_words = span.kept.iter().any(|index| messages[*index].role == Role::User);
-        let role = if has_words { role } else { Role::User };
-        let empty = Message {
-            author: Author::Summary,
-            ..Message::new(role, Vec::new())
-        };
-        let budget = replacement.block_tokens.saturating_sub(measure(&empty, family).total());
-        let count = |text: &str| family.count(text, TextKind::Prose);
-        let write = AssertUnwindSafe(|| scribe.block(messages, span, budget, &count));
-        let written = catch_unwind(write).ok().flatten()?;
-        let message = Message {
-            parts: vec![Part::Text(written.text.into())],
-            ..empty
-        };
-        Some((message, written.carried))
     }
 
     /// What this pass has decided need not be looked at again.
@@ -452,17 +314,4 @@ impl Compactor {
         }
         messages
     }
-}
-
-/// Whether a fatal flaw refuses the result; the verdict then says why.
-fn is_refused(outcome: &mut Outcome) -> bool {
-    let Some(flaw) = outcome.flaws.iter().find(|flaw| flaw.weight == Weight::Fatal) else {
-        return false;
-    };
-    outcome.verdict = Verdict::Unchanged(format!(
-        "the result was refused ({}): {}",
-        flaw.kind.code(),
-        flaw.detail
-    ));
-    true
 }

@@ -1,0 +1,449 @@
+//! The walk with a model in it: ask, look at the answer, ask again where that helps, and always end in an outcome.
+//!
+//! A reply may be anything: nothing at all, a refusal, half a text, somebody else's orders. What cannot be used is
+//! refused with its reason; at most one request for repair goes out; then the ledger decides.
+
+use std::panic::AssertUnwindSafe;
+use std::panic::catch_unwind;
+
+use crate::account::TextKind;
+use crate::account::TokenCounter;
+use crate::compaction::Compactor;
+use crate::compaction::Moment;
+use crate::compaction::Outcome;
+use crate::compaction::Verdict;
+use crate::compaction::WritingDone;
+use crate::compaction::review::Review;
+use crate::decide::Mode;
+use crate::decide::Plan;
+use crate::decide::Way;
+use crate::decide::Writing;
+use crate::decide::step_start;
+use crate::summary::Reply;
+use crate::summary::Request;
+use crate::summary::Stop;
+use crate::summary::prompts::Name;
+use crate::summary::prompts::Prompts;
+use crate::summary::records::Record;
+use crate::summary::records::Records;
+use crate::summary::records::Room;
+use crate::summary::records::guarded;
+use crate::summary::records::serialise;
+use crate::verify::Flaw;
+use crate::verify::FlawKind;
+
+/// How many answers may be of no use before nobody is asked any more.
+const MOST_REFUSED: usize = 3;
+/// How often a request that was too long is asked again, with half as much in it.
+const MOST_NARROWED: u32 = 3;
+
+/// Where a pass stands.
+#[derive(Debug)]
+pub enum Step {
+    /// A model has to be asked.
+    Ask(Box<Ask>),
+    /// The pass is over.
+    Done(Box<Outcome>),
+}
+
+/// What to ask, and where the pass goes on.
+#[derive(Debug)]
+pub struct Ask {
+    /// What to ask.
+    pub request: Request,
+    /// Takes the reply.
+    pub pending: Pending,
+}
+
+/// A pass that waits for a reply.
+#[derive(Debug)]
+pub struct Pending {
+    plan: Plan,
+    writing: Writing,
+    stage: Stage,
+    /// The summary so far: of an earlier pass, or of the chunks before.
+    told: Option<String>,
+    chunks: Vec<String>,
+    /// The request that was sent last.
+    sent: Request,
+    notes: Vec<Flaw>,
+    refused: usize,
+    narrowed: u32,
+    answers: u64,
+    records: (usize, usize),
+}
+
+#[derive(Debug)]
+enum Stage {
+    /// This chunk of the records was sent.
+    Telling(usize),
+    /// A draft with its faults was sent.
+    Mending(String),
+}
+
+impl Compactor {
+    /// Begins a pass: over at once where no model is needed, else with something to ask.
+    pub fn start(&mut self, moment: &Moment<'_>) -> Step {
+        let plan = self.plan(moment);
+        let (Mode::Full, Some(writing), Some((_, prompts))) = (plan.mode, plan.writing.clone(), moment.writers) else {
+            return Step::Done(Box::new(self.pass_alone(moment, plan)));
+        };
+        let mut pending = Pending {
+            stage: Stage::Telling(0),
+            told: self.earlier_summary(moment),
+            chunks: Vec::new(),
+            sent: Request::default(),
+            notes: Vec::new(),
+            refused: 0,
+            narrowed: 0,
+            answers: 0,
+            records: (0, 0),
+            plan,
+            writing,
+        };
+        match pending.prepare(self, moment, prompts) {
+            Some(request) => pending.ask(request),
+            None => pending.fall_back(self, moment, "there is nothing new to tell"),
+        }
+    }
+
+    /// What stands for the conversation before what is new: a model's words, or the text of a block.
+    fn earlier_summary(&self, moment: &Moment<'_>) -> Option<String> {
+        let scribe = self.scribe.as_ref()?;
+        if let Some(told) = scribe.told() {
+            return Some(told.text.to_string());
+        }
+        let block = scribe.resumed_block()?;
+        scribe.body_of(moment.transcript.messages().get(block)?)
+    }
+}
+
+impl Pending {
+    /// Takes the reply to what was asked.
+    pub fn answer(mut self, compactor: &mut Compactor, moment: &Moment<'_>, reply: Reply) -> Step {
+        let Some((_, prompts)) = moment.writers else {
+            return self.fall_back(compactor, moment, "there is no model any more");
+        };
+        let (text, stop) = match reply {
+            Reply::Answer { text, stop } => {
+                self.answers += 1;
+                (text, stop)
+            }
+            Reply::TooLong => return self.narrow(compactor, moment, prompts),
+            Reply::Failed(why) => {
+                return match std::mem::replace(&mut self.stage, Stage::Telling(0)) {
+                    Stage::Mending(draft) => {
+                        self.note(FlawKind::NoSummary, format!("the draft could not be mended: {why}"));
+                        self.settle(compactor, moment, prompts, &draft)
+                    }
+                    Stage::Telling(_) if self.writing.way == Way::InPlace => {
+                        self.note(FlawKind::NoSummary, format!("not answered in place: {why}"));
+                        self.go_auxiliary(compactor, moment, prompts)
+                    }
+                    Stage::Telling(_) => self.fall_back(compactor, moment, &why),
+                };
+            }
+        };
+        match std::mem::replace(&mut self.stage, Stage::Telling(0)) {
+            Stage::Telling(chunk) => self.told_of(compactor, moment, prompts, chunk, &text, stop),
+            Stage::Mending(draft) => self.mended(compactor, moment, prompts, &draft, &text, stop),
+        }
+    }
+
+    /// An answer to records.
+    fn told_of(
+        mut self,
+        compactor: &mut Compactor,
+        moment: &Moment<'_>,
+        prompts: &Prompts,
+        chunk: usize,
+        text: &str,
+        stop: Stop,
+    ) -> Step {
+        let review = match self.review(compactor, moment, text, stop) {
+            Some(review) => review,
+            None => return self.fall_back(compactor, moment, "the answer could not be looked at"),
+        };
+        if let Some(flaw) = review.unusable() {
+            self.note(flaw.kind, format!("an answer was refused: {}", flaw.detail));
+            return self.ask_another(compactor, moment, prompts, chunk);
+        }
+        let is_last = self.writing.way == Way::InPlace || chunk + 1 >= self.chunks.len();
+        if !is_last {
+            self.told = Some(review.clean);
+            self.stage = Stage::Telling(chunk + 1);
+            let request = self.request_for(chunk + 1, prompts, moment);
+            return self.ask(request);
+        }
+        if review.wants_repair(self.writing.has_ledger) {
+            let request = self.repair_request(compactor, moment, prompts, &review);
+            self.stage = Stage::Mending(review.clean);
+            return self.ask(request);
+        }
+        self.adopt(compactor, moment, prompts, review)
+    }
+
+    /// An answer to a draft with its faults. The better of the two goes on.
+    fn mended(
+        self,
+        compactor: &mut Compactor,
+        moment: &Moment<'_>,
+        prompts: &Prompts,
+        draft: &str,
+        text: &str,
+        stop: Stop,
+    ) -> Step {
+        let before = self.review(compactor, moment, draft, Stop::End);
+        let after = self.review(compactor, moment, text, stop);
+        match (before, after) {
+            (before, Some(after)) if after.unusable().is_none() => {
+                let is_worse = before.is_some_and(|before| before.missing < after.missing);
+                match is_worse {
+                    true => self.settle(compactor, moment, prompts, draft),
+                    false => self.settle(compactor, moment, prompts, text),
+                }
+            }
+            _ => self.settle(compactor, moment, prompts, draft),
+        }
+    }
+
+    /// Nobody is asked any more: the text is taken, or the ledger stands alone.
+    fn settle(mut self, compactor: &mut Compactor, moment: &Moment<'_>, prompts: &Prompts, text: &str) -> Step {
+        let Some(review) = self.review(compactor, moment, text, Stop::End) else {
+            return self.fall_back(compactor, moment, "the answer could not be looked at");
+        };
+        match review.fatal() {
+            None => self.adopt(compactor, moment, prompts, review),
+            Some(flaw) => {
+                self.note(flaw.kind, flaw.detail.clone());
+                let why = format!("the summary was refused ({}): {}", flaw.kind.code(), flaw.detail);
+                self.fall_back(compactor, moment, &why)
+            }
+        }
+    }
+
+    /// The summary goes into the block.
+    fn adopt(mut self, compactor: &mut Compactor, moment: &Moment<'_>, prompts: &Prompts, review: Review) -> Step {
+        let mut outcome = Outcome::untouched(self.plan.clone(), compactor.counted(), moment.situation.prompt);
+        let Some(replacement) = outcome.plan.replacement.clone() else {
+            return self.fall_back(compactor, moment, "there is nothing to replace");
+        };
+        let has_ledger = self.writing.has_ledger;
+        compactor.replace_told(moment, replacement.clone(), &review, prompts, has_ledger, &mut outcome);
+        if outcome.verdict != Verdict::Compacted {
+            let Verdict::Unchanged(why) = outcome.verdict else {
+                return self.fall_back(compactor, moment, "nothing was replaced");
+            };
+            return self.fall_back(compactor, moment, &why);
+        }
+        if let Some(scribe) = compactor.scribe.as_mut() {
+            scribe.note_told(&review.clean, &replacement.span);
+        }
+        outcome.flaws.append(&mut self.notes);
+        outcome.flaws.extend(review.warnings());
+        outcome.writing = Some(WritingDone {
+            was_used: true,
+            tokens: count_in(compactor, &review.clean),
+            ..self.done(prompts)
+        });
+        Step::Done(Box::new(outcome))
+    }
+
+    /// The ledger stands alone, with the reason.
+    fn fall_back(mut self, compactor: &mut Compactor, moment: &Moment<'_>, why: &str) -> Step {
+        let prompts = moment.writers.map(|(_, prompts)| self.done(prompts));
+        let mut plan = compactor.plan(moment);
+        plan.writing = None;
+        plan.reasons.push(format!("the ledger stands alone: {why}"));
+        let mut outcome = compactor.pass_alone(moment, plan);
+        self.note(FlawKind::NoSummary, why.to_owned());
+        outcome.flaws.append(&mut self.notes);
+        outcome.writing = prompts;
+        Step::Done(Box::new(outcome))
+    }
+
+    fn done(&self, prompts: &Prompts) -> WritingDone {
+        WritingDone {
+            has_ledger: self.writing.has_ledger,
+            way: self.writing.way,
+            answers: self.answers,
+            was_used: false,
+            tokens: 0,
+            records: self.records,
+            prompts: prompts.hashes(),
+        }
+    }
+
+    fn ask(mut self, request: Request) -> Step {
+        self.sent = request.clone();
+        Step::Ask(Box::new(Ask { request, pending: self }))
+    }
+
+    /// The answer was of no use: another model is asked, and where the conversation's own was, records go out instead.
+    fn ask_another(mut self, compactor: &mut Compactor, moment: &Moment<'_>, prompts: &Prompts, chunk: usize) -> Step {
+        self.refused += 1;
+        if self.refused >= MOST_REFUSED {
+            return self.fall_back(compactor, moment, "no answer was of use");
+        }
+        if self.writing.way == Way::InPlace {
+            return self.go_auxiliary(compactor, moment, prompts);
+        }
+        self.stage = Stage::Telling(chunk);
+        let request = Request {
+            wants_another_model: true,
+            ..self.sent.clone()
+        };
+        self.ask(request)
+    }
+
+    fn go_auxiliary(mut self, compactor: &mut Compactor, moment: &Moment<'_>, prompts: &Prompts) -> Step {
+        self.writing.way = Way::Auxiliary;
+        self.stage = Stage::Telling(0);
+        match self.prepare(compactor, moment, prompts) {
+            Some(request) => self.ask(request),
+            None => self.fall_back(compactor, moment, "there is nothing new to tell"),
+        }
+    }
+
+    /// The request was longer than the model's window: the next one has half as much in it.
+    fn narrow(mut self, compactor: &mut Compactor, moment: &Moment<'_>, prompts: &Prompts) -> Step {
+        if let Stage::Mending(draft) = std::mem::replace(&mut self.stage, Stage::Telling(0)) {
+            self.note(FlawKind::NoSummary, "the draft was too long to be mended".to_owned());
+            return self.settle(compactor, moment, prompts, &draft);
+        }
+        self.narrowed += 1;
+        if self.narrowed > MOST_NARROWED {
+            return self.fall_back(
+                compactor,
+                moment,
+                "even an eighth of the records is too long for the model",
+            );
+        }
+        if self.writing.way == Way::InPlace {
+            self.note(
+                FlawKind::NoSummary,
+                "the conversation is too long to be asked in place".to_owned(),
+            );
+            return self.go_auxiliary(compactor, moment, prompts);
+        }
+        self.writing.input_each /= 2;
+        self.told = compactor.earlier_summary(moment);
+        self.go_auxiliary(compactor, moment, prompts)
+    }
+
+    /// The first request: records in chunks that fit, or the one instruction behind the conversation itself.
+    fn prepare(&mut self, compactor: &Compactor, moment: &Moment<'_>, prompts: &Prompts) -> Option<Request> {
+        let messages = moment.transcript.messages();
+        if self.writing.way == Way::InPlace {
+            let until = match moment.transcript.has_open_calls() {
+                true => step_start(messages, messages.len().checked_sub(1)?),
+                false => messages.len(),
+            };
+            return Some(Request {
+                way: Way::InPlace,
+                user: self.fill(moment, prompts, Name::InPlace, &[]),
+                until,
+                most_tokens: self.writing.tokens,
+                ..Request::default()
+            });
+        }
+        let scribe = compactor.scribe.as_ref()?;
+        let span = &self.plan.replacement.as_ref()?.span;
+        let untold = scribe.untold(messages, span);
+        if untold.is_empty() {
+            return None;
+        }
+        let records: Vec<Record<'_>> = untold
+            .into_iter()
+            .map(|(number, message)| Record { number, message })
+            .collect();
+        let room = Room {
+            total: self.writing.input,
+            each: self.writing.input_each,
+        };
+        let count = |text: &str| count_in(compactor, text);
+        let write = AssertUnwindSafe(|| serialise(&records, self.told.as_deref(), room, &count));
+        let Records {
+            chunks, shown, skipped, ..
+        } = catch_unwind(write).ok()?;
+        // Beside other records something may look like a secret that did not on its own.
+        let hidden = |chunk: String| scribe.hide(&chunk).unwrap_or(chunk);
+        self.chunks = chunks.into_iter().map(hidden).collect();
+        self.records = (shown, skipped);
+        (!self.chunks.is_empty()).then(|| self.request_for(0, prompts, moment))
+    }
+
+    /// The request for one chunk, going on from what was told before it.
+    fn request_for(&self, chunk: usize, prompts: &Prompts, moment: &Moment<'_>) -> Request {
+        let records = self.chunks[chunk].as_str();
+        let user = match &self.told {
+            Some(told) => {
+                let told = guarded(told);
+                self.fill(
+                    moment,
+                    prompts,
+                    Name::Update,
+                    &[("previous", &*told), ("records", records)],
+                )
+            }
+            None => self.fill(moment, prompts, Name::First, &[("records", records)]),
+        };
+        self.auxiliary(user, prompts)
+    }
+
+    fn repair_request(
+        &self,
+        compactor: &Compactor,
+        moment: &Moment<'_>,
+        prompts: &Prompts,
+        review: &Review,
+    ) -> Request {
+        let count = |text: &str| count_in(compactor, text);
+        let problems = review.problems();
+        let ledger = review.lost_lines(self.writing.tokens, &count);
+        let draft = guarded(&review.clean);
+        let values = [("problems", &*problems), ("draft", &*draft), ("ledger", &*ledger)];
+        let user = self.fill(moment, prompts, Name::Repair, &values);
+        let scribe = compactor.scribe.as_ref();
+        let user = scribe.and_then(|scribe| scribe.hide(&user)).unwrap_or(user);
+        self.auxiliary(user, prompts)
+    }
+
+    fn auxiliary(&self, user: String, prompts: &Prompts) -> Request {
+        Request {
+            way: Way::Auxiliary,
+            system: prompts.text(Name::System).to_owned(),
+            user,
+            most_tokens: self.writing.tokens,
+            ..Request::default()
+        }
+    }
+
+    /// A prompt with what every one of them may ask for, and these values.
+    fn fill(&self, moment: &Moment<'_>, prompts: &Prompts, name: Name, values: &[(&str, &str)]) -> String {
+        let topic = moment.policy.focus.as_deref().map(guarded);
+        let focus = topic.map(|topic| prompts.fill(Name::Focus, &[("topic", &*topic)]) + "\n");
+        let tokens = self.writing.tokens.to_string();
+        let shared = [
+            ("focus", focus.as_deref().unwrap_or_default()),
+            ("tokens", &*tokens),
+            ("sections", prompts.text(Name::Sections)),
+        ];
+        prompts.fill(name, &[values, &shared].concat())
+    }
+
+    fn note(&mut self, kind: FlawKind, detail: String) {
+        self.notes.push(Flaw::warning(kind, None, detail));
+    }
+
+    fn review(&self, compactor: &Compactor, moment: &Moment<'_>, text: &str, stop: Stop) -> Option<Review> {
+        let span = &self.plan.replacement.as_ref()?.span;
+        let look =
+            AssertUnwindSafe(|| compactor.review(moment, span, text, stop, self.told.as_deref(), self.writing.tokens));
+        catch_unwind(look).ok().flatten()
+    }
+}
+
+fn count_in(compactor: &Compactor, text: &str) -> u64 {
+    compactor.tally.family().count(text, TextKind::Prose)
+}

@@ -1,0 +1,134 @@
+//! What a pass came to.
+
+use std::collections::BTreeMap;
+
+use crate::decide::Plan;
+use crate::decide::Span;
+use crate::decide::Way;
+use crate::ledger::memory::Carried;
+use crate::transcript::Message;
+use crate::transcript::Spot;
+use crate::transform::Change;
+use crate::transform::Dropped;
+use crate::verify::Flaw;
+use crate::verify::Weight;
+
+/// What a pass came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The conversation was compacted.
+    Compacted,
+    /// It stays as it is, for this reason.
+    Unchanged(String),
+}
+
+/// Everything there is to say about a pass.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// What it came to.
+    pub verdict: Verdict,
+    /// What was planned.
+    pub plan: Plan,
+    /// What was changed, beside what earlier passes had changed.
+    pub changes: BTreeMap<Spot, Change>,
+    /// The block that now stands for what was replaced, and what stays beside it.
+    pub block: Option<Block>,
+    /// What models did for it.
+    pub writing: Option<WritingDone>,
+    /// What was taken out.
+    pub dropped: Vec<Dropped>,
+    /// What verify found.
+    pub flaws: Vec<Flaw>,
+    /// The counted size before, without what the log does not show.
+    pub counted_before: u64,
+    /// The counted size after.
+    pub counted_after: u64,
+    /// The size of the next prompt after, on the scale of the situation's prompt; what a refused result would have had.
+    pub prompt_after: u64,
+    /// The first message that this pass changed: from here on the provider's cache is cold.
+    pub earliest_changed: Option<usize>,
+}
+
+impl Outcome {
+    /// An outcome before anything was done.
+    pub(super) fn untouched(plan: Plan, counted: u64, prompt: u64) -> Self {
+        Self {
+            verdict: Verdict::Unchanged(plan.reasons.join("; ")),
+            changes: BTreeMap::new(),
+            block: None,
+            writing: None,
+            dropped: Vec::new(),
+            flaws: Vec::new(),
+            counted_before: counted,
+            counted_after: counted,
+            prompt_after: prompt,
+            earliest_changed: None,
+            plan,
+        }
+    }
+
+    /// How the block was made, for reports and checkpoints: `prune` where there is none.
+    pub fn mode(&self) -> &'static str {
+        match (&self.block, &self.writing) {
+            (None, _) => "prune",
+            (Some(_), Some(writing)) if writing.was_used && writing.has_ledger => "hybrid",
+            (Some(_), Some(writing)) if writing.was_used => "summary",
+            (Some(_), _) => "ledger",
+        }
+    }
+
+    /// Whether a fatal flaw refuses the result; the verdict then says why.
+    pub(super) fn is_refused(&mut self) -> bool {
+        let Some(flaw) = self.flaws.iter().find(|flaw| flaw.weight == Weight::Fatal) else {
+            return false;
+        };
+        self.verdict = Verdict::Unchanged(format!(
+            "the result was refused ({}): {}",
+            flaw.kind.code(),
+            flaw.detail
+        ));
+        true
+    }
+}
+
+/// What models did for a pass.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WritingDone {
+    /// Whether the ledger stands beside what they wrote.
+    pub has_ledger: bool,
+    /// In which way they were asked last.
+    pub way: Way,
+    /// How many requests were answered.
+    pub answers: u64,
+    /// Whether what they wrote is in the result; otherwise the ledger stands alone.
+    pub was_used: bool,
+    /// The tokens of the summary in the result.
+    pub tokens: u64,
+    /// How many records were sent, and how many were left out for want of room.
+    pub records: (usize, usize),
+    /// The prompts, by name and hash.
+    pub prompts: Vec<(&'static str, String)>,
+}
+
+/// Where a block goes out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Seat {
+    /// As a message of its own, where its span says.
+    #[default]
+    Own,
+    /// At the head of this kept message, whose role it would otherwise meet.
+    Into(usize),
+}
+
+/// A message that stands for others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// The message.
+    pub message: Message,
+    /// What stays beside it.
+    pub span: Span,
+    /// Where it goes out.
+    pub seat: Seat,
+    /// The evidence it shows.
+    pub carried: Vec<Carried>,
+}

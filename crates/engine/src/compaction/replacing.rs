@@ -1,0 +1,190 @@
+//! Replacing: the block goes in where history goes out, unless verify refuses it.
+
+use std::panic::AssertUnwindSafe;
+use std::panic::catch_unwind;
+
+use crate::account::TextKind;
+use crate::account::TokenCounter;
+use crate::account::measure;
+use crate::compaction::Block;
+use crate::compaction::CORRECTION_MARGIN;
+use crate::compaction::Compactor;
+use crate::compaction::FAILED;
+use crate::compaction::MOST_CORRECTIONS;
+use crate::compaction::Moment;
+use crate::compaction::Outcome;
+use crate::compaction::Seat;
+use crate::compaction::Verdict;
+use crate::compaction::review::Review;
+use crate::decide::Replacement;
+use crate::ledger::memory::Carried;
+use crate::ledger::scribe::Sheet;
+use crate::ledger::scribe::Story;
+use crate::summary::Stop;
+use crate::summary::prompts::Name;
+use crate::summary::prompts::Prompts;
+use crate::transcript::Author;
+use crate::transcript::Message;
+use crate::transcript::Part;
+use crate::transcript::Role;
+use crate::transform::replaced;
+use crate::verify::Flaw;
+use crate::verify::FlawKind;
+use crate::verify::check_size;
+use crate::verify::check_target;
+
+impl Compactor {
+    /// Replaces without asking anybody: the ledger, and what a model told in an earlier pass.
+    pub(super) fn replace_alone(&mut self, moment: &Moment<'_>, replacement: Replacement, outcome: &mut Outcome) {
+        let told = self.scribe.as_ref().and_then(|scribe| scribe.told());
+        let told = told.map(|told| told.text.to_string());
+        let review = told.and_then(|told| self.review(moment, &replacement.span, &told, Stop::End, None, u64::MAX));
+        match review {
+            Some(review) => self.replace_told(moment, replacement, &review, &Prompts::default(), true, outcome),
+            None => self.replace(moment, &replacement, None, outcome),
+        }
+    }
+
+    /// Replaces with what a model told. What must stay may leave the block less room than was planned: it shrinks.
+    pub(super) fn replace_told(
+        &mut self,
+        moment: &Moment<'_>,
+        mut replacement: Replacement,
+        review: &Review,
+        prompts: &Prompts,
+        has_ledger: bool,
+        outcome: &mut Outcome,
+    ) {
+        let story = Story {
+            text: &review.clean,
+            notice: prompts.text(Name::Notice),
+            has_ledger,
+            missing: &|seen| review.lost_in(seen),
+        };
+        for _ in 0..=MOST_CORRECTIONS {
+            self.replace(moment, &replacement, Some(&story), outcome);
+            let over = outcome.prompt_after.saturating_sub(outcome.plan.target);
+            let missed = outcome.flaws.iter().any(|flaw| flaw.kind == FlawKind::OverTarget);
+            if !missed || over == 0 {
+                return;
+            }
+            let over = (over as f64 / moment.situation.scale).ceil() as u64 + CORRECTION_MARGIN;
+            replacement.block_tokens = replacement.block_tokens.saturating_sub(over);
+        }
+    }
+
+    /// Replaces what a span does not keep by a block, unless verify refuses it.
+    pub(super) fn replace(
+        &mut self,
+        moment: &Moment<'_>,
+        replacement: &Replacement,
+        story: Option<&Story<'_>>,
+        outcome: &mut Outcome,
+    ) {
+        let Moment {
+            transcript,
+            policy,
+            situation,
+            leaks,
+            ..
+        } = *moment;
+        let family = self.tally.family();
+        let span = &replacement.span;
+        let Some((block, carried)) = self.write_block(moment, replacement, story) else {
+            outcome.verdict = Verdict::Unchanged(FAILED.to_owned());
+            return;
+        };
+        let visible = |index: usize| {
+            let tokens = self.tally.messages()[index].total();
+            tokens - self.saved_in.get(&(index as u32)).copied().unwrap_or(0)
+        };
+        let kept: u64 = span.kept.iter().map(|index| visible(*index)).sum();
+        outcome.counted_after = kept + measure(&block, family).total();
+        let saved = outcome.counted_before.saturating_sub(outcome.counted_after);
+        outcome.prompt_after = situation.prompt.saturating_sub((saved as f64 * situation.scale) as u64);
+        outcome.flaws = check_size(outcome.counted_before, outcome.counted_after)
+            .into_iter()
+            .collect();
+        outcome
+            .flaws
+            .extend(check_target(outcome.prompt_after, outcome.plan.target));
+        for part in &block.parts {
+            if let Part::Text(text) = part
+                && let Some(found) = leaks.find(text)
+            {
+                outcome.flaws.push(Flaw::fatal(FlawKind::Leak, None, found));
+            }
+        }
+        if span.is_squeezed {
+            outcome.flaws.push(Flaw::warning(
+                FlawKind::Squeezed,
+                None,
+                format!(
+                    "the newest step or words would fill the target of {}: they are in the ledger",
+                    policy.target.unwrap_or(outcome.plan.target)
+                ),
+            ));
+        }
+        if outcome.is_refused() {
+            return;
+        }
+        outcome.verdict = Verdict::Compacted;
+        outcome.earliest_changed = (0..span.until).find(|index| !span.keeps(*index));
+        let before = self.block.as_ref().map(|block| &block.span);
+        outcome.dropped = replaced(transcript, span, before, family);
+        self.saved = self.tally.total().total() - outcome.counted_after;
+        // What the tail of the pass holds may be pruned later; what was replaced cannot.
+        self.progress.replaced = (0..span.until)
+            .rev()
+            .find(|index| !span.keeps(*index))
+            .map_or(0, |index| index + 1);
+        let block = Block {
+            message: block,
+            span: span.clone(),
+            seat: Seat::Own,
+            carried,
+        };
+        outcome.block = Some(block.clone());
+        self.block = Some(block);
+    }
+
+    /// The block's message; `None` when it could not be made, for whatever reason.
+    fn write_block(
+        &self,
+        moment: &Moment<'_>,
+        replacement: &Replacement,
+        story: Option<&Story<'_>>,
+    ) -> Option<(Message, Vec<Carried>)> {
+        let scribe = self.scribe.as_ref()?;
+        let family = self.tally.family();
+        let span = &replacement.span;
+        let messages = moment.transcript.messages();
+        // A conversation without any words of the person is refused by some providers: then the block is in their role.
+        // And so is a block with a model's words in it, which tools may have put there: nobody's instructions.
+        let has_words = span.kept.iter().any(|index| messages[*index].role == Role::User);
+        let role = match has_words && story.is_none() {
+            true => moment.situation.block_role,
+            false => Role::User,
+        };
+        let empty = Message {
+            author: Author::Summary,
+            ..Message::new(role, Vec::new())
+        };
+        let sheet = Sheet {
+            messages,
+            span,
+            budget: replacement.block_tokens.saturating_sub(measure(&empty, family).total()),
+            count: &|text: &str| family.count(text, TextKind::Prose),
+            story,
+            focus: moment.policy.focus.as_deref(),
+        };
+        let write = AssertUnwindSafe(|| scribe.block(&sheet));
+        let written = catch_unwind(write).ok().flatten()?;
+        let texts = [Some(written.text), written.request].into_iter().flatten();
+        let message = Message {
+            parts: texts.map(|text| Part::Text(text.into())).collect(),
+            ..empty
+        };
+        Some((message, written.carried))
+    }
+}

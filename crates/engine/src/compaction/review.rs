@@ -1,0 +1,169 @@
+//! A look at what a model wrote: what is wrong with it, what it lacks, and how it may be shown.
+
+use crate::account::TextKind;
+use crate::account::TokenCounter;
+use crate::compaction::Compactor;
+use crate::compaction::Moment;
+use crate::decide::Span;
+use crate::ledger::page::Lost;
+use crate::ledger::page::lost_lines;
+use crate::ledger::quote::Quoting;
+use crate::ledger::quote::defused;
+use crate::summary::Stop;
+use crate::summary::records::Record;
+use crate::summary::references::References;
+use crate::summary::said::Said;
+use crate::summary::sections::Heading;
+use crate::verify::Expected;
+use crate::verify::Flaw;
+use crate::verify::FlawKind;
+use crate::verify::Weight;
+use crate::verify::check_answer;
+use crate::verify::cleaned;
+
+/// Without a ledger beside it, a summary that lacks more than this part of what must not be lost is worth a repair.
+const REPAIRED_SHARE: usize = 4;
+
+/// What came of looking at an answer.
+#[derive(Debug)]
+pub struct Review {
+    /// The answer as it may be shown.
+    pub clean: String,
+    /// How much of what must not be lost it lacks.
+    pub missing: usize,
+    references: References,
+    flaws: Vec<Flaw>,
+}
+
+impl Compactor {
+    /// Looks at what a model wrote of everything that a span does not keep; `None` where there is nothing to hold it
+    /// against.
+    pub(super) fn review(
+        &self,
+        moment: &Moment<'_>,
+        span: &Span,
+        text: &str,
+        stop: Stop,
+        previous: Option<&str>,
+        most_tokens: u64,
+    ) -> Option<Review> {
+        let scribe = self.scribe.as_ref()?;
+        let messages = moment.transcript.messages();
+        let records: Vec<Record<'_>> = scribe
+            .untold(messages, span)
+            .into_iter()
+            .map(|(number, message)| Record { number, message })
+            .collect();
+        let references = References::of(scribe.ledger(), &records, previous);
+        let mut said = Said::default();
+        for index in 0..messages.len() {
+            said.hear(scribe.shown(messages, index));
+        }
+        if let Some(previous) = previous {
+            said.hear_person(previous);
+        }
+        let family = self.tally.family();
+        let cold = (0..messages.len()).filter(|index| !span.keeps(*index));
+        let cold: u64 = cold.map(|index| self.tally.messages()[index].total()).sum();
+        let expected = Expected {
+            references: &references,
+            previous,
+            quoting: &Quoting::new(scribe.ledger()),
+            said: &said,
+            knows: &|name| {
+                scribe.evidence().knows(name)
+                    || previous.is_some_and(|previous| previous.contains(name))
+                    || references.list().iter().any(|reference| reference.text.contains(name))
+            },
+            most_tokens,
+            replaced_tokens: cold.max(1),
+            count: &|text| family.count(text, TextKind::Prose),
+        };
+        let flaws = check_answer(text, stop, &expected);
+        let clean = cleaned(text, &expected);
+        let clean = scribe.hide(&clean).unwrap_or(clean);
+        let clean = without_forgeries(&clean);
+        let missing = references.missing(&clean).len();
+        Some(Review {
+            clean,
+            missing,
+            references,
+            flaws,
+        })
+    }
+}
+
+impl Review {
+    /// The first flaw that refuses the answer.
+    pub fn fatal(&self) -> Option<&Flaw> {
+        self.flaws.iter().find(|flaw| flaw.weight == Weight::Fatal)
+    }
+
+    /// Why the answer is not even worth mending.
+    pub fn unusable(&self) -> Option<&Flaw> {
+        let fatal = self.flaws.iter().filter(|flaw| flaw.weight == Weight::Fatal);
+        fatal.into_iter().find(|flaw| flaw.kind != FlawKind::Unfaithful)
+    }
+
+    /// Whether a request for repair is worth its price. What the ledger adds anyway need not be asked for.
+    pub fn wants_repair(&self, has_ledger: bool) -> bool {
+        let is_poor = self.missing * REPAIRED_SHARE > self.references.list().len();
+        self.fatal().is_some() || (!has_ledger && (is_poor || self.has(FlawKind::DroppedEarlier)))
+    }
+
+    fn has(&self, kind: FlawKind) -> bool {
+        self.flaws.iter().any(|flaw| flaw.kind == kind)
+    }
+
+    /// The flaws in words, one a line, for whoever mends them.
+    pub fn problems(&self) -> String {
+        let lines = self.flaws.iter().map(|flaw| {
+            let what = match flaw.kind {
+                FlawKind::Missing | FlawKind::DroppedEarlier => "is missing",
+                FlawKind::Superseded => "no longer holds",
+                FlawKind::Invented => "does not occur in the conversation",
+                FlawKind::Unsupported => "was never said by the user",
+                _ => "is wrong",
+            };
+            format!("- {what}: {}", defused(&flaw.detail))
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
+    /// What the answer lacks, one line a message.
+    pub fn lost_lines(&self, budget: u64, count: &dyn Fn(&str) -> u64) -> String {
+        lost_lines(self.lost_in(&self.clean), budget, count)
+    }
+
+    /// What must not be lost and is not in a text.
+    pub fn lost_in(&self, text: &str) -> Vec<Lost> {
+        let missing = self.references.missing(text).into_iter();
+        missing
+            .map(|reference| Lost {
+                author: reference.author,
+                number: reference.message,
+                text: reference.text.clone(),
+            })
+            .collect()
+    }
+
+    /// What is worth reporting of an answer that was taken.
+    pub fn warnings(&self) -> impl Iterator<Item = Flaw> + '_ {
+        self.flaws.iter().map(|flaw| Flaw {
+            weight: Weight::Warning,
+            ..flaw.clone()
+        })
+    }
+}
+
+/// A summary whose headings are its own and whose lines cannot pass for structure of a block.
+fn without_forgeries(text: &str) -> String {
+    let headings = Heading::ALL.map(Heading::line);
+    let lines = text
+        .lines()
+        .map(|line| match headings.iter().any(|heading| heading == line) {
+            true => line.to_owned(),
+            false => defused(line).into_owned(),
+        });
+    lines.collect::<Vec<_>>().join("\n")
+}

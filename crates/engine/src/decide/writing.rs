@@ -1,0 +1,201 @@
+//! Planning a summary: whether a model writes one, in which way, how long it may be, and how much it may read.
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::decide::plan::Mode;
+use crate::decide::plan::Plan;
+use crate::decide::policy::Engine;
+use crate::decide::policy::Policy;
+
+/// The part of a block that a story may fill beside the ledger. The rest holds the exact values, which a model's words
+/// lose first.
+const STORY_SHARE: (u64, u64) = (2, 5);
+/// A story beside the ledger is at most this long: published ones have three thousand tokens in the median, and what it
+/// takes is taken from verbatim evidence.
+const MOST_BESIDE_LEDGER: u64 = 6_000;
+/// A summary that stands alone is at most this long.
+const MOST_ALONE: u64 = 10_000;
+/// A block below this has no room for a story with eight sections.
+const LEAST_BLOCK_WITH_STORY: u64 = 1_200;
+/// What instructions and headings of a request cost, with a margin for tokens that are counted differently elsewhere.
+const REQUEST_OVERHEAD: u64 = 2_000;
+/// The part of the window that a request may fill, in hundredths: counts of other vocabularies are estimates.
+const FILLED_WINDOW: u64 = 85;
+/// A request with less room for records than this is not worth sending.
+const LEAST_INPUT: u64 = 1_000;
+
+/// How a summary is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Way {
+    /// Another model gets the redacted records of what is replaced.
+    #[default]
+    Auxiliary,
+    /// The conversation's own model gets the conversation's own prefix and one instruction more, so that the provider's
+    /// cache pays for it.
+    InPlace,
+}
+
+impl Way {
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Way::Auxiliary => "auxiliary",
+            Way::InPlace => "in-place",
+        }
+    }
+}
+
+/// Which way a host wants.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WayWanted {
+    /// Whichever is cheaper.
+    #[default]
+    Auto,
+    /// Always with records.
+    Auxiliary,
+    /// In place wherever that can be done.
+    InPlace,
+}
+
+/// Whether a conversation's own model can be asked in place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InPlace {
+    /// It can, and its prefix is in the provider's cache.
+    Warm,
+    /// It can, but nobody knows of a cache.
+    Cold,
+    /// It cannot, and why not.
+    Impossible(String),
+}
+
+/// What is known of the models that may write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Writers {
+    /// The smallest window among them: any of them may be asked.
+    pub window: u64,
+    /// The fewest tokens that one of them writes at most.
+    pub output: u64,
+    /// Whether the conversation's own model can be asked in place.
+    pub in_place: InPlace,
+}
+
+/// A planned summary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Writing {
+    /// Whether the ledger stands beside it.
+    pub has_ledger: bool,
+    /// In which way it is asked for.
+    pub way: Way,
+    /// About how many tokens it shall have.
+    pub tokens: u64,
+    /// How many tokens of records are sent in all.
+    pub input: u64,
+    /// How many tokens of records fit one request.
+    pub input_each: u64,
+}
+
+/// Plans the summary of a plan that replaces something; a plan without one says why.
+pub fn plan_writing(plan: &mut Plan, policy: &Policy, writers: Option<&Writers>) {
+    let (Mode::Full, Some(replacement)) = (plan.mode, &plan.replacement) else {
+        return;
+    };
+    let has_ledger = match (policy.engine, writers) {
+        (Engine::Prune | Engine::Ledger, _) | (Engine::Auto, None) => return,
+        (Engine::Summary | Engine::Hybrid, None) => {
+            plan.reasons
+                .push("no model is configured to write a summary: the ledger stands alone".to_owned());
+            return;
+        }
+        (Engine::Summary, Some(_)) => false,
+        (Engine::Auto | Engine::Hybrid, Some(_)) => true,
+    };
+    let Some(writers) = writers else { return };
+    let block = replacement.block_tokens;
+    if block < LEAST_BLOCK_WITH_STORY {
+        plan.reasons.push(format!(
+            "{block} tokens are too few for a summary by a model: the ledger stands alone"
+        ));
+        return;
+    }
+    let tokens = match has_ledger {
+        true => (block * STORY_SHARE.0 / STORY_SHARE.1).min(MOST_BESIDE_LEDGER),
+        false => (block * 9 / 10).min(MOST_ALONE),
+    };
+    // A model that writes less than is asked for would be cut off in the middle.
+    let tokens = tokens.min(writers.output / 2).max(1);
+    let window = writers.window * FILLED_WINDOW / 100;
+    // An update carries the earlier summary besides the records.
+    let each = window.saturating_sub(2 * tokens + REQUEST_OVERHEAD);
+    let (way, why) = way(
+        policy.summary.way,
+        &writers.in_place,
+        plan.tokens_before + tokens <= window,
+    );
+    if way == Way::Auxiliary && each < LEAST_INPUT {
+        plan.reasons.push(format!(
+            "a window of {} tokens is too small to summarise anything: the ledger stands alone",
+            writers.window
+        ));
+        return;
+    }
+    let what = if has_ledger {
+        "a model writes the story, the ledger keeps the exact values"
+    } else {
+        "a model writes the summary"
+    };
+    plan.reasons
+        .push(format!("{what}: about {tokens} tokens, {} ({why})", way.name()));
+    plan.writing = Some(Writing {
+        has_ledger,
+        way,
+        tokens,
+        input: policy.summary.input,
+        input_each: each.min(policy.summary.input),
+    });
+}
+
+fn way(wanted: WayWanted, in_place: &InPlace, fits: bool) -> (Way, String) {
+    match (wanted, in_place) {
+        (WayWanted::Auxiliary, _) => (Way::Auxiliary, "as asked for".to_owned()),
+        (_, InPlace::Impossible(why)) => (Way::Auxiliary, why.clone()),
+        (_, InPlace::Warm | InPlace::Cold) if !fits => (
+            Way::Auxiliary,
+            "the conversation and a summary do not fit the window together".to_owned(),
+        ),
+        (WayWanted::InPlace, InPlace::Warm | InPlace::Cold) => (Way::InPlace, "as asked for".to_owned()),
+        (WayWanted::Auto, InPlace::Warm) => (
+            Way::InPlace,
+            "the conversation's prefix is in the provider's cache".to_owned(),
+        ),
+        (WayWanted::Auto, InPlace::Cold) => (
+            Way::Auxiliary,
+            "records of what is replaced are shorter than the whole conversation, and no cache is known to be warm"
+                .to_owned(),
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_way_follows_what_is_wanted_and_possible() {
+        let no = InPlace::Impossible("a log".to_owned());
+        for (wanted, in_place, fits, expected) in [
+            (WayWanted::Auto, &InPlace::Warm, true, Way::InPlace),
+            (WayWanted::Auto, &InPlace::Warm, false, Way::Auxiliary),
+            (WayWanted::Auto, &InPlace::Cold, true, Way::Auxiliary),
+            (WayWanted::Auto, &no, true, Way::Auxiliary),
+            (WayWanted::InPlace, &InPlace::Cold, true, Way::InPlace),
+            (WayWanted::InPlace, &no, true, Way::Auxiliary),
+            (WayWanted::Auxiliary, &InPlace::Warm, true, Way::Auxiliary),
+        ] {
+            let (found, why) = way(wanted, in_place, fits);
+            assert_eq!(found, expected, "{wanted:?} {in_place:?} {fits}: {why}");
+            assert!(!why.is_empty());
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Summarisers that are functions: they read a request as a model would and write an answer, the same one every time.
+
+use std::collections::BTreeSet;
+
+use mainstay_engine::compaction::Ask;
+use mainstay_engine::compaction::Compactor;
+use mainstay_engine::compaction::Moment;
+use mainstay_engine::compaction::Outcome;
+use mainstay_engine::compaction::Step;
+use mainstay_engine::ledger::evidence::scan;
+use mainstay_engine::summary::Reply;
+use mainstay_engine::summary::Request;
+use mainstay_engine::summary::Stop;
+
+/// Makes a pass with a function in place of a model.
+pub fn pass(compactor: &mut Compactor, moment: &Moment<'_>, model: &mut dyn FnMut(&Request) -> Reply) -> Outcome {
+    let mut step = compactor.start(moment);
+    loop {
+        match step {
+            Step::Done(outcome) => return *outcome,
+            Step::Ask(ask) => {
+                let Ask { request, pending } = *ask;
+                let reply = model(&request);
+                step = pending.answer(compactor, moment, reply);
+            }
+        }
+    }
+}
+
+/// An answer that ends as it should.
+pub fn answer(text: impl Into<String>) -> Reply {
+    Reply::Answer {
+        text: text.into(),
+        stop: Stop::End,
+    }
+}
+
+/// What stands between two tags of a request.
+pub fn between<'a>(text: &'a str, tag: &str) -> &'a str {
+    let (open, close) = (format!("<{tag}>\n"), format!("\n</{tag}>"));
+    let Some((_, rest)) = text.split_once(&open) else {
+        return "";
+    };
+    rest.rsplit_once(&close).map_or(rest, |(inside, _)| inside)
+}
+
+/// Writes everything that a request names, as far as its length allows. `keeps` decides over each name: an honest
+/// model that forgets is one that keeps only some.
+pub fn summary(request: &Request, keeps: &mut dyn FnMut(&str) -> bool) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    let mut seen = BTreeSet::new();
+    for tag in ["memory", "draft", "ledger", "records"] {
+        let text = between(&request.user, tag);
+        for found in scan(text) {
+            let name = &text[found.range];
+            if seen.insert(name) && keeps(name) {
+                names.push(name);
+            }
+        }
+    }
+    let words = person(between(&request.user, "records"));
+    // About three letters a token, half of the room: identifiers are dense.
+    let room = usize::try_from(request.most_tokens).unwrap_or(usize::MAX) * 3 / 2;
+    let mut listed = String::new();
+    for name in names.iter().rev() {
+        if listed.len() + name.len() + 3 > room {
+            break;
+        }
+        listed.push_str(&format!("- {name}\n"));
+    }
+    format!(
+        "## Goal\n{}\n\n## Constraints & Preferences\nnone\n\n## Progress\n### Done\nThe steps in the records were carried \
+         out.\n### In Progress\nnone\n### Blocked\nnone\n\n## Key Decisions\nnone\n\n## Tried and Failed\nnone\n\n## Relevant \
+         Files\nnone\n\n## Next Steps\nGo on with the request.\n\n## Critical Context\n{listed}",
+        words.unwrap_or("Go on with the work.")
+    )
+}
+
+/// The first line of the first record by the person.
+fn person(records: &str) -> Option<&str> {
+    let (_, rest) = records.split_once(" user]")?;
+    rest.trim_start().lines().next().filter(|line| line.len() < 300)
+}

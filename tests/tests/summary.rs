@@ -1,0 +1,158 @@
+//! Summaries, with functions in place of models: what is asked, what is done with every kind of answer, what is never lost.
+
+use std::sync::Arc;
+
+use mainstay_engine::account::Family;
+use mainstay_engine::compaction::Compactor;
+use mainstay_engine::compaction::Moment;
+use mainstay_engine::compaction::Outcome;
+use mainstay_engine::compaction::Verdict;
+use mainstay_engine::decide::Engine;
+use mainstay_engine::decide::InPlace;
+use mainstay_engine::decide::Policy;
+use mainstay_engine::decide::Writers;
+use mainstay_engine::ledger::scribe::Scribe;
+use mainstay_engine::redact::Key;
+use mainstay_engine::redact::Options;
+use mainstay_engine::redact::Redactor;
+use mainstay_engine::summary::Reply;
+use mainstay_engine::summary::Request;
+use mainstay_engine::summary::Stop;
+use mainstay_engine::summary::prompts::Prompts;
+use mainstay_engine::transcript::Part;
+use mainstay_engine::verify::NoSecrets;
+use mainstay_tests::conversation::Form;
+use mainstay_tests::conversation::Generated;
+use mainstay_tests::scripted;
+use mainstay_tests::trial;
+use mainstay_wire::document::Document;
+
+const KEY: [u8; 32] = [3; 32];
+
+fn scribe() -> Scribe {
+    Scribe::new(KEY, Arc::new(Redactor::new(Key::new(KEY), Options::default())))
+}
+
+fn document(form: Form, seed: u64, turns: usize) -> Document {
+    let mut generated = Generated::new(form, seed);
+    generated.grow(turns, 1_500);
+    trial::read(form, &generated.body())
+}
+
+fn writers() -> Writers {
+    Writers {
+        window: 128_000,
+        output: 16_000,
+        in_place: InPlace::Impossible("these are functions".to_owned()),
+    }
+}
+
+/// One pass over a conversation with a function in place of a model, and everything that was asked.
+fn pass(
+    form: Form,
+    document: &Document,
+    engine: Engine,
+    target: u64,
+    model: &mut dyn FnMut(&Request) -> Reply,
+) -> (Outcome, Compactor, Vec<Request>) {
+    let policy = Policy {
+        engine,
+        target: Some(target),
+        ..Policy::default()
+    };
+    let mut compactor = Compactor::new(Family::O200k, &policy).with_scribe(scribe());
+    compactor.observe(&document.transcript);
+    let writers = writers();
+    let prompts = Prompts::default();
+    let budget = trial::budget(32_000);
+    let moment = Moment {
+        transcript: &document.transcript,
+        budget: &budget,
+        policy: &policy,
+        situation: trial::situation(form, compactor.counted(), true),
+        leaks: &NoSecrets,
+        writers: Some((&writers, &prompts)),
+    };
+    let mut asked = Vec::new();
+    let outcome = scripted::pass(&mut compactor, &moment, &mut |request| {
+        asked.push(request.clone());
+        model(request)
+    });
+    (outcome, compactor, asked)
+}
+
+fn block_text(outcome: &Outcome) -> &str {
+    let block = outcome.block.as_ref().expect("the pass replaced something");
+    match &block.message.parts[0] {
+        Part::Text(text) => text,
+        _ => panic!("a block begins with its text"),
+    }
+}
+
+#[test]
+fn a_faithful_summary_stands_in_the_block() {
+    for form in Form::ALL {
+        let document = document(form, 7, 60);
+        for (engine, mode) in [(Engine::Summary, "summary"), (Engine::Hybrid, "hybrid")] {
+            let model = &mut |request: &Request| scripted::answer(scripted::summary(request, &mut |_| true));
+            let (outcome, _, asked) = pass(form, &document, engine, 8_000, model);
+            assert_eq!(outcome.verdict, Verdict::Compacted, "{:?}", outcome.flaws);
+            assert_eq!(outcome.mode(), mode, "{:?}", outcome.flaws);
+            assert!(!asked.is_empty());
+            assert!(
+                block_text(&outcome).contains("## Critical Context"),
+                "{}",
+                block_text(&outcome)
+            );
+            assert!(outcome.prompt_after <= 8_000);
+        }
+    }
+}
+
+#[test]
+fn whatever_is_answered_the_ledger_is_left() {
+    let text = |text: &str, stop| Reply::Answer {
+        text: text.to_owned(),
+        stop,
+    };
+    let replies: Vec<(&str, Reply)> = vec![
+        ("no-summary", Reply::Failed("all models are down".to_owned())),
+        ("no-summary", Reply::TooLong),
+        ("empty", text("", Stop::End)),
+        ("empty", text(" \n\t ", Stop::End)),
+        ("too-short", text("Done.", Stop::End)),
+        (
+            "refused",
+            text("I'm sorry, but I can't help with that request.", Stop::End),
+        ),
+        ("refused", text("", Stop::Refusal)),
+        ("cut-off", text(&"## Goal\nwords and words\n".repeat(20), Stop::Length)),
+        ("tool-call", text("", Stop::ToolCall)),
+        (
+            "oversized",
+            text(&format!("## Goal\n{}", "many words ".repeat(200_000)), Stop::End),
+        ),
+        (
+            "unfaithful",
+            text(
+                &format!("## Goal\n{}", "something was done, somehow. ".repeat(20)),
+                Stop::End,
+            ),
+        ),
+    ];
+    for form in Form::ALL {
+        let document = document(form, 11, 40);
+        for (code, reply) in &replies {
+            for engine in [Engine::Summary, Engine::Hybrid] {
+                let (outcome, compactor, asked) = pass(form, &document, engine, 8_000, &mut |_| reply.clone());
+                assert_eq!(outcome.verdict, Verdict::Compacted, "{code}: {:?}", outcome.flaws);
+                assert_eq!(outcome.mode(), "ledger", "{code}");
+                assert!(asked.len() <= 5, "{code}: {} requests", asked.len());
+                let codes: Vec<_> = outcome.flaws.iter().map(|flaw| flaw.kind.code()).collect();
+                assert!(codes.contains(code), "{code}: {codes:?}");
+                let messages = compactor.messages(&document.transcript);
+                assert!(messages.len() < document.transcript.messages().len());
+            }
+        }
+    }
+}
