@@ -51,8 +51,8 @@ pub fn summary(request: &Request, keeps: &mut dyn FnMut(&str) -> bool) -> String
     let mut seen = BTreeSet::new();
     for tag in ["memory", "draft", "ledger", "records"] {
         let text = between(&request.user, tag);
-        for found in scan(text) {
-            let name = &text[found.range];
+        let identifiers = scan(text).into_iter().map(|found| &text[found.range]);
+        for name in identifiers.chain(quoted(text)) {
             if seen.insert(name) && keeps(name) {
                 names.push(name);
             }
@@ -74,6 +74,14 @@ pub fn summary(request: &Request, keeps: &mut dyn FnMut(&str) -> bool) -> String
          Files\nnone\n\n## Next Steps\nGo on with the request.\n\n## Critical Context\n{listed}",
         words.unwrap_or("Go on with the work.")
     )
+}
+
+/// Short values of JSON fields.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    let values = text.split("\": \"").skip(1);
+    values
+        .filter_map(|rest| Some(rest.split_once('"')?.0))
+        .filter(|value| (4..40).contains(&value.len()))
 }
 
 /// The first line of the first record by the person.

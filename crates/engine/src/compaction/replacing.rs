@@ -16,6 +16,7 @@ use crate::compaction::Outcome;
 use crate::compaction::Seat;
 use crate::compaction::Verdict;
 use crate::compaction::review::Review;
+use crate::compaction::review::lost_in;
 use crate::decide::Replacement;
 use crate::ledger::memory::Carried;
 use crate::ledger::scribe::Sheet;
@@ -23,6 +24,7 @@ use crate::ledger::scribe::Story;
 use crate::summary::Stop;
 use crate::summary::prompts::Name;
 use crate::summary::prompts::Prompts;
+use crate::summary::references::References;
 use crate::transcript::Author;
 use crate::transcript::Message;
 use crate::transcript::Part;
@@ -41,7 +43,13 @@ impl Compactor {
         let review = told.and_then(|told| self.review(moment, &replacement.span, &told, Stop::End, None, u64::MAX));
         match review {
             Some(review) => self.replace_told(moment, replacement, &review, &Prompts::default(), true, outcome),
-            None => self.replace(moment, &replacement, None, outcome),
+            None => {
+                // Who would have had a model's words gets at least what they had to have in them.
+                let critical = moment
+                    .writers
+                    .and_then(|_| self.references(moment, &replacement.span, None));
+                self.replace(moment, &replacement, None, critical.as_ref(), outcome);
+            }
         }
     }
 
@@ -59,10 +67,9 @@ impl Compactor {
             text: &review.clean,
             notice: prompts.text(Name::Notice),
             has_ledger,
-            missing: &|seen| review.lost_in(seen),
         };
         for _ in 0..=MOST_CORRECTIONS {
-            self.replace(moment, &replacement, Some(&story), outcome);
+            self.replace(moment, &replacement, Some(&story), Some(&review.references), outcome);
             let over = outcome.prompt_after.saturating_sub(outcome.plan.target);
             let missed = outcome.flaws.iter().any(|flaw| flaw.kind == FlawKind::OverTarget);
             if !missed || over == 0 {
@@ -79,6 +86,7 @@ impl Compactor {
         moment: &Moment<'_>,
         replacement: &Replacement,
         story: Option<&Story<'_>>,
+        critical: Option<&References>,
         outcome: &mut Outcome,
     ) {
         let Moment {
@@ -90,7 +98,7 @@ impl Compactor {
         } = *moment;
         let family = self.tally.family();
         let span = &replacement.span;
-        let Some((block, carried)) = self.write_block(moment, replacement, story) else {
+        let Some((block, carried)) = self.write_block(moment, replacement, story, critical) else {
             outcome.verdict = Verdict::Unchanged(FAILED.to_owned());
             return;
         };
@@ -154,6 +162,7 @@ impl Compactor {
         moment: &Moment<'_>,
         replacement: &Replacement,
         story: Option<&Story<'_>>,
+        critical: Option<&References>,
     ) -> Option<(Message, Vec<Carried>)> {
         let scribe = self.scribe.as_ref()?;
         let family = self.tally.family();
@@ -170,12 +179,17 @@ impl Compactor {
             author: Author::Summary,
             ..Message::new(role, Vec::new())
         };
+        let missing = |seen: &str| critical.map_or_else(Vec::new, |critical| lost_in(critical, seen));
         let sheet = Sheet {
             messages,
             span,
             budget: replacement.block_tokens.saturating_sub(measure(&empty, family).total()),
             count: &|text: &str| family.count(text, TextKind::Prose),
             story,
+            missing: match critical {
+                Some(_) => Some(&missing),
+                None => None,
+            },
             focus: moment.policy.focus.as_deref(),
         };
         let write = AssertUnwindSafe(|| scribe.block(&sheet));

@@ -31,11 +31,23 @@ pub struct Review {
     pub clean: String,
     /// How much of what must not be lost it lacks.
     pub missing: usize,
-    references: References,
+    /// What must not be lost.
+    pub references: References,
     flaws: Vec<Flaw>,
 }
 
 impl Compactor {
+    /// What must not be lost of everything that a span does not keep.
+    pub(super) fn references(&self, moment: &Moment<'_>, span: &Span, previous: Option<&str>) -> Option<References> {
+        let scribe = self.scribe.as_ref()?;
+        let untold = scribe.untold(moment.transcript.messages(), span);
+        let records: Vec<Record<'_>> = untold
+            .into_iter()
+            .map(|(number, message)| Record { number, message })
+            .collect();
+        Some(References::of(scribe.ledger(), &records, previous))
+    }
+
     /// Looks at what a model wrote of everything that a span does not keep; `None` where there is nothing to hold it
     /// against.
     pub(super) fn review(
@@ -49,12 +61,7 @@ impl Compactor {
     ) -> Option<Review> {
         let scribe = self.scribe.as_ref()?;
         let messages = moment.transcript.messages();
-        let records: Vec<Record<'_>> = scribe
-            .untold(messages, span)
-            .into_iter()
-            .map(|(number, message)| Record { number, message })
-            .collect();
-        let references = References::of(scribe.ledger(), &records, previous);
+        let references = self.references(moment, span, previous)?;
         let mut said = Said::default();
         for index in 0..messages.len() {
             said.hear(scribe.shown(messages, index));
@@ -132,19 +139,7 @@ impl Review {
 
     /// What the answer lacks, one line a message.
     pub fn lost_lines(&self, budget: u64, count: &dyn Fn(&str) -> u64) -> String {
-        lost_lines(self.lost_in(&self.clean), budget, count)
-    }
-
-    /// What must not be lost and is not in a text.
-    pub fn lost_in(&self, text: &str) -> Vec<Lost> {
-        let missing = self.references.missing(text).into_iter();
-        missing
-            .map(|reference| Lost {
-                author: reference.author,
-                number: reference.message,
-                text: reference.text.clone(),
-            })
-            .collect()
+        lost_lines(lost_in(&self.references, &self.clean), budget, count)
     }
 
     /// What is worth reporting of an answer that was taken.
@@ -154,6 +149,18 @@ impl Review {
             ..flaw.clone()
         })
     }
+}
+
+/// What must not be lost and is not in a text.
+pub fn lost_in(references: &References, text: &str) -> Vec<Lost> {
+    let missing = references.missing(text).into_iter();
+    missing
+        .map(|reference| Lost {
+            author: reference.author,
+            number: reference.message,
+            text: reference.text.clone(),
+        })
+        .collect()
 }
 
 /// A summary whose headings are its own and whose lines cannot pass for structure of a block.

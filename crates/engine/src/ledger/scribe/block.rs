@@ -43,8 +43,6 @@ pub struct Story<'a> {
     pub notice: &'a str,
     /// Whether the ledger stands beside it.
     pub has_ledger: bool,
-    /// What must not be lost and is not in a text, most important first.
-    pub missing: &'a dyn Fn(&str) -> Vec<Lost>,
 }
 
 /// What a block is written from and into.
@@ -59,6 +57,8 @@ pub struct Sheet<'a> {
     pub count: &'a dyn Fn(&str) -> u64,
     /// What a model told.
     pub story: Option<&'a Story<'a>>,
+    /// What must not be lost and is not in a text, most important first.
+    pub missing: Option<&'a dyn Fn(&str) -> Vec<Lost>>,
     /// What to keep most of.
     pub focus: Option<&'a str>,
 }
@@ -72,6 +72,7 @@ impl<'a> Sheet<'a> {
             budget,
             count,
             story: None,
+            missing: None,
             focus: None,
         }
     }
@@ -83,8 +84,8 @@ const ROOM_FOR_NOTICE: u64 = 1_500;
 const MOST_ATTEMPTS: usize = 5;
 /// The part of the evidence that goes to the end of the newest message where that could not be kept.
 const NEWEST_SHARE: u64 = 4;
-/// Heads the lines that a story left out.
-const LOST_HEADING: &str = "## Not in the summary, from the ledger\n";
+/// Heads the lines of what stands nowhere else in the block.
+const LOST_HEADING: &str = "## Further exact values (from the ledger)\n";
 /// The part of a block that the request that goes on may fill.
 const REQUEST_SHARE: u64 = 8;
 /// The part of a block that what a story left out may fill, beside the sections that hold most of it.
@@ -174,9 +175,9 @@ impl Scribe {
         } else {
             String::new()
         };
-        if let Some(told) = sheet.story {
-            let seen = format!("{story}\n{text}");
-            let lost = page::lost_lines((told.missing)(&seen), left / LOST_SHARE, count);
+        if let Some(missing) = sheet.missing {
+            let seen = format!("{request}\n{story}\n{text}");
+            let lost = page::lost_lines(missing(&seen), left / LOST_SHARE, count);
             if !lost.is_empty() {
                 text.push_str(LOST_HEADING);
                 text.push_str(&lost);
