@@ -169,11 +169,16 @@ impl Document {
 
     /// The same with a block in place of what it stands for.
     pub fn compacted_chunks(&self, changes: &BTreeMap<Spot, Change>, block: Option<&Block>) -> Vec<Cow<'_, str>> {
+        self.row(changes, block, self.transcript.messages().len()).finish()
+    }
+
+    /// The messages before one as they go out, and the block among them where it stands for any of them.
+    pub(crate) fn row(&self, changes: &BTreeMap<Spot, Change>, block: Option<&Block>, until: usize) -> Row<'_> {
         let messages = self.transcript.messages();
         let custom = custom_calls(messages);
         let mut row = Row::new(self);
         let mut position = 0;
-        for (index, message) in messages.iter().enumerate() {
+        for (index, message) in messages.iter().enumerate().take(until) {
             if block.is_some_and(|block| !block.span.keeps(index)) {
                 continue;
             }
@@ -183,8 +188,19 @@ impl Document {
                 row.push(Some(index), self.element(index, message, changes, &custom));
             }
         }
-        row.push_block(block.filter(|block| block.span.block_at >= position));
-        row.finish()
+        row.push_block(block.filter(|block| match until < messages.len() {
+            true => block.span.block_at == position && (0..until).any(|index| !block.span.keeps(index)),
+            false => block.span.block_at >= position,
+        }));
+        row
+    }
+
+    /// The text around and of the list, where the source was one.
+    pub(crate) fn list_text(&self) -> Option<&str> {
+        let list = self.layout.list.as_ref()?;
+        // A body whose input is a single string has no brackets.
+        let has_brackets = list.start > 0 && self.layout.text.as_bytes()[list.start - 1] == b'[';
+        has_brackets.then_some(self.layout.text.as_str())
     }
 
     /// Whether a message is an element of the list; a system prompt may stand elsewhere.
@@ -292,7 +308,7 @@ impl Document {
 }
 
 /// Elements in a row, with what stands between them.
-struct Row<'a> {
+pub(crate) struct Row<'a> {
     document: &'a Document,
     chunks: Vec<Cow<'a, str>>,
     /// The message that the last element is; `None` for a block.
@@ -325,6 +341,18 @@ impl<'a> Row<'a> {
         if let Some(block) = block {
             self.push(None, Cow::Owned(render(self.document.form(), &block.message)));
         }
+    }
+
+    /// The message that the last element is; `None` when it is a block, or there is none.
+    pub(crate) fn last_message(&self) -> Option<usize> {
+        self.last.flatten()
+    }
+
+    /// The text with one more element, and how long it is before that one.
+    pub(crate) fn asking(mut self, element: &str) -> (String, usize) {
+        let shared = self.chunks.iter().map(|chunk| chunk.len()).sum();
+        self.push(None, Cow::Owned(element.to_owned()));
+        (self.finish().concat(), shared)
     }
 
     fn finish(mut self) -> Vec<Cow<'a, str>> {

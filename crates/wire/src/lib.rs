@@ -32,6 +32,8 @@ pub mod document;
 
 mod revise;
 
+pub mod in_place;
+
 pub mod time;
 
 mod authorship;
