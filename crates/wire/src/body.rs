@@ -60,7 +60,7 @@ impl<'a> Body<'a> {
 }
 
 /// Where a raw value that was parsed from this text stands in it.
-fn range_in(text: &str, raw: Raw<'_>) -> Range<usize> {
+pub(crate) fn range_in(text: &str, raw: Raw<'_>) -> Range<usize> {
     let start = raw.get().as_ptr() as usize - text.as_ptr() as usize;
     start..start + raw.get().len()
 }

@@ -167,7 +167,8 @@ impl Document {
         self.compacted_chunks(changes, None)
     }
 
-    /// The same with a block in place of what it stands for.
+    /// The same with a block in place of what it stands for: inside of the message that it is seated in where that
+    /// can be done, and otherwise as a message of its own.
     pub fn compacted_chunks(&self, changes: &BTreeMap<Spot, Change>, block: Option<&Block>) -> Vec<Cow<'_, str>> {
         self.row(changes, block, self.transcript.messages().len()).finish()
     }
@@ -176,19 +177,23 @@ impl Document {
     pub(crate) fn row(&self, changes: &BTreeMap<Spot, Change>, block: Option<&Block>, until: usize) -> Row<'_> {
         let messages = self.transcript.messages();
         let custom = custom_calls(messages);
+        let seated = block.and_then(|block| self.seated(block, changes, &custom));
+        let own = block.filter(|_| seated.is_none());
         let mut row = Row::new(self);
         let mut position = 0;
         for (index, message) in messages.iter().enumerate().take(until) {
             if block.is_some_and(|block| !block.span.keeps(index)) {
                 continue;
             }
-            row.push_block(block.filter(|block| block.span.block_at == position));
+            row.push_block(own.filter(|block| block.span.block_at == position));
             position += 1;
-            if self.is_listed(index) {
-                row.push(Some(index), self.element(index, message, changes, &custom));
+            match &seated {
+                Some((seat, element)) if *seat == index => row.push(Some(index), Cow::Owned(element.clone())),
+                _ if self.is_listed(index) => row.push(Some(index), self.element(index, message, changes, &custom)),
+                _ => {}
             }
         }
-        row.push_block(block.filter(|block| match until < messages.len() {
+        row.push_block(own.filter(|block| match until < messages.len() {
             true => block.span.block_at == position && (0..until).any(|index| !block.span.keeps(index)),
             false => block.span.block_at >= position,
         }));
@@ -204,7 +209,7 @@ impl Document {
     }
 
     /// Whether a message is an element of the list; a system prompt may stand elsewhere.
-    fn is_listed(&self, index: usize) -> bool {
+    pub(crate) fn is_listed(&self, index: usize) -> bool {
         if self.layout.list.is_none() {
             let is_system = self.transcript.messages()[index].role == Role::System;
             return self.layout.form != WireForm::Anthropic || !is_system;
@@ -223,7 +228,7 @@ impl Document {
     }
 
     /// One message: as it came, with only its changes, or rendered.
-    fn element<'a>(
+    pub(crate) fn element<'a>(
         &'a self,
         index: usize,
         message: &'a Message,
@@ -431,7 +436,7 @@ fn render_beside(form: WireForm, message: &Message, custom: &HashSet<&str>) -> S
 }
 
 /// Whether a message's text reads as these parts.
-fn reads_as(form: WireForm, text: &str, meant: &Message) -> bool {
+pub(crate) fn reads_as(form: WireForm, text: &str, meant: &Message) -> bool {
     let Ok(raw) = json::value(text) else {
         return false;
     };

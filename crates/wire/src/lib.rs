@@ -32,6 +32,8 @@ pub mod document;
 
 mod revise;
 
+mod seat;
+
 pub mod in_place;
 
 pub mod time;
