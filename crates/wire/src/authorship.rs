@@ -64,7 +64,9 @@ const HOST_OPENINGS: &[&str] = &[
 /// The author of a message, from its role and its words.
 pub fn author_of(role: Role, parts: &[Part]) -> Author {
     let plain = Message::new(role, Vec::new()).author;
-    if matches!(role, Role::System | Role::Developer) && matches!(parts, [Part::Text(text)] if opens_block(text)) {
+    // A block of ours goes out in whatever role its server wants.
+    let is_ours = matches!(parts, [Part::Text(text)] if opens_block(text));
+    if is_ours && matches!(role, Role::System | Role::Developer | Role::Assistant) {
         return Author::Summary;
     }
     if role != Role::User {

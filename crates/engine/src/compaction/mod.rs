@@ -17,6 +17,8 @@ use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::panic::catch_unwind;
 
+pub use crate::decide::Seat;
+
 use crate::account::Budget;
 use crate::account::Family;
 use crate::account::Tally;
@@ -53,7 +55,6 @@ pub use asking::Step;
 pub use moment::Moment;
 pub use outcome::Block;
 pub use outcome::Outcome;
-pub use outcome::Seat;
 pub use outcome::Verdict;
 pub use outcome::WritingDone;
 

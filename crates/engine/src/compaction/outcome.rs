@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::decide::Plan;
+use crate::decide::Seat;
 use crate::decide::Span;
 use crate::decide::Way;
 use crate::ledger::memory::Carried;
@@ -108,16 +109,6 @@ pub struct WritingDone {
     pub records: (usize, usize),
     /// The prompts, by name and hash.
     pub prompts: Vec<(&'static str, String)>,
-}
-
-/// Where a block goes out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Seat {
-    /// As a message of its own, where its span says.
-    #[default]
-    Own,
-    /// At the head of this kept message, whose role it would otherwise meet.
-    Into(usize),
 }
 
 /// A message that stands for others.

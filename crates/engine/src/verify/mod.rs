@@ -3,6 +3,7 @@
 //! A bad draft is not an error: each check returns [`Flaw`]s. Fatal ones refuse the result, and the original
 //! comes back with the reason.
 
+mod alternation;
 mod fidelity;
 mod flaw;
 mod leak;
@@ -10,6 +11,7 @@ mod scope;
 mod size;
 mod structure;
 
+pub use alternation::check_alternation;
 pub use fidelity::Expected;
 pub use fidelity::check_answer;
 pub use fidelity::cleaned;
