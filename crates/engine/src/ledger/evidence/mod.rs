@@ -25,6 +25,7 @@ use std::collections::HashMap;
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::decide::marker::opens_block;
 use crate::ledger::evidence::folders::Folders;
 use crate::ledger::evidence::stats::Clock;
 use crate::ledger::evidence::stats::Sighting;
@@ -214,6 +215,8 @@ struct Spoken<'a> {
 fn spoken(message: &Message) -> impl Iterator<Item = Spoken<'_>> {
     message.parts.iter().flat_map(move |part| -> Vec<Spoken<'_>> {
         match part {
+            // A block may sit in a message of the person's, and is not theirs.
+            Part::Text(text) if opens_block(text) => vec![words(Author::Summary, text)],
             Part::Text(text) => vec![words(message.author, text)],
             Part::Call(call) => vec![Spoken {
                 voice: Voice::Arguments,

@@ -22,6 +22,7 @@ mod words;
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::decide::marker::opens_block;
 use crate::ledger::entry::Entry;
 use crate::ledger::entry::Kind;
 use crate::ledger::entry::Status;
@@ -90,7 +91,10 @@ impl Statements {
         };
         let mut spoken = Vec::new();
         for part in &message.parts {
-            if let Part::Text(text) = part {
+            // A block may sit in a message of the person's; its words are nobody's here.
+            if let Part::Text(text) = part
+                && !opens_block(text)
+            {
                 let reading = match (by_user, self.begun) {
                     (true, false) => Reading::Task,
                     (true, true) => Reading::Person,
