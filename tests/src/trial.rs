@@ -6,6 +6,7 @@ use mainstay_engine::compaction::Compactor;
 use mainstay_engine::compaction::Outcome;
 use mainstay_engine::decide::Policy;
 use mainstay_engine::decide::ReasoningRule;
+use mainstay_engine::decide::Roles;
 use mainstay_engine::decide::Situation;
 use mainstay_engine::transcript::Role;
 use mainstay_engine::verify::NoSecrets;
@@ -40,6 +41,7 @@ pub fn situation(form: Form, prompt: u64, forced: bool) -> Situation {
         scale: 1.0,
         forced,
         margin: 0,
+        roles: Roles::Open,
         block_role: match form {
             Form::Chat | Form::Responses => Role::System,
             Form::Anthropic => Role::User,

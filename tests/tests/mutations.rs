@@ -14,6 +14,7 @@ use mainstay_engine::compaction::Compactor;
 use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::Policy;
 use mainstay_engine::decide::ReasoningRule;
+use mainstay_engine::decide::Roles;
 use mainstay_engine::decide::Situation;
 use mainstay_engine::transcript::Role;
 use mainstay_engine::verify::NoSecrets;
@@ -230,6 +231,7 @@ fn compact(document: &Document) {
         forced: true,
         reasoning: ReasoningRule::MayDrop,
         margin: 0,
+        roles: Roles::Open,
         block_role: Role::User,
     };
     let outcome = compactor.pass(&document.transcript, &budget, &policy, situation, &NoSecrets);

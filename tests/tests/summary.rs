@@ -6,10 +6,13 @@ use mainstay_engine::account::Family;
 use mainstay_engine::compaction::Compactor;
 use mainstay_engine::compaction::Moment;
 use mainstay_engine::compaction::Outcome;
+use mainstay_engine::compaction::Seat;
 use mainstay_engine::compaction::Verdict;
 use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::InPlace;
 use mainstay_engine::decide::Policy;
+use mainstay_engine::decide::Roles;
+use mainstay_engine::decide::Situation;
 use mainstay_engine::decide::Writers;
 use mainstay_engine::ledger::scribe::Scribe;
 use mainstay_engine::redact::Key;
@@ -19,6 +22,7 @@ use mainstay_engine::summary::Reply;
 use mainstay_engine::summary::Request;
 use mainstay_engine::summary::Stop;
 use mainstay_engine::summary::prompts::Prompts;
+use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Part;
 use mainstay_engine::verify::NoSecrets;
 use mainstay_tests::conversation::Form;
@@ -155,4 +159,62 @@ fn whatever_is_answered_the_ledger_is_left() {
             }
         }
     }
+}
+
+/// Servers that want roles in turns get a block inside of a message; the next pass takes it out again.
+#[test]
+fn a_block_inside_of_a_message_is_replaced_by_the_next_one() {
+    let mut inside = 0;
+    for seed in 0..24 {
+        let form = Form::ALL[(seed % 3) as usize];
+        let mut generated = Generated::new(form, seed);
+        generated.grow(30, 1_500);
+        let mut memory = None;
+        let mut body = generated.body();
+        for cycle in 0..2 {
+            let document = trial::read(form, &body);
+            let mut scribe = scribe();
+            if let Some(saved) = memory.take() {
+                let (at, _) = scribe.find_frame(document.transcript.messages()).unwrap();
+                scribe.resume_behind(at, saved);
+            }
+            let mut compactor = Compactor::new(Family::O200k, &Policy::default()).with_scribe(scribe);
+            compactor.observe(&document.transcript);
+            let policy = Policy {
+                engine: Engine::Ledger,
+                target: Some(compactor.counted() / 2),
+                ..Policy::default()
+            };
+            let situation = Situation {
+                roles: Roles::Alternating,
+                ..trial::situation(form, compactor.counted(), true)
+            };
+            let budget = trial::budget(32_000);
+            let outcome = compactor.pass(&document.transcript, &budget, &policy, situation, &NoSecrets);
+            assert_eq!(outcome.verdict, Verdict::Compacted, "seed {seed}: {:?}", outcome.flaws);
+            let block = outcome.block.as_ref().unwrap();
+            inside += usize::from(block.seat != Seat::Own);
+            let written = document.compacted_chunks(&outcome.changes, Some(block)).concat();
+            let read_back = trial::read(form, &written);
+            let learned = compactor.scribe().unwrap();
+            let frames = read_back
+                .transcript
+                .messages()
+                .iter()
+                .flat_map(|message| &message.parts);
+            let frames = frames.filter(|part| matches!(part, Part::Text(text) if learned.mark_of(text).is_some()));
+            assert_eq!(frames.count(), 1, "seed {seed}, cycle {cycle}: {:?}", block.seat);
+            let parts = |messages: &[Message]| {
+                messages.iter().map(|message| message.parts.clone()).collect::<Vec<_>>()
+            };
+            assert_eq!(
+                parts(read_back.transcript.messages()),
+                parts(&compactor.messages(&document.transcript)),
+                "seed {seed}, cycle {cycle}: what goes out is what the engine thinks"
+            );
+            memory = Some(learned.memory_behind(document.transcript.messages(), &block.span, &block.carried));
+            body = written;
+        }
+    }
+    assert!(inside > 10, "{inside}");
 }

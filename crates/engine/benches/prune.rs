@@ -19,6 +19,7 @@ use mainstay_engine::compaction::Outcome;
 use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::Policy;
 use mainstay_engine::decide::ReasoningRule;
+use mainstay_engine::decide::Roles;
 use mainstay_engine::decide::Situation;
 use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::Transcript;
@@ -97,6 +98,7 @@ fn pass(compactor: &mut Compactor, transcript: &Transcript) -> Outcome {
         forced: true,
         reasoning: ReasoningRule::MayDrop,
         margin: 0,
+        roles: Roles::Open,
         block_role: Role::User,
     };
     compactor.pass(transcript, &budget, &policy, situation, &NoSecrets)

@@ -21,6 +21,7 @@ use mainstay_engine::compaction::Compactor;
 use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::Policy;
 use mainstay_engine::decide::ReasoningRule;
+use mainstay_engine::decide::Roles;
 use mainstay_engine::decide::Situation;
 use mainstay_engine::transcript::Role;
 use mainstay_engine::verify::NoSecrets;
@@ -132,6 +133,7 @@ fn prune(document: &Document) -> Duration {
         forced: true,
         reasoning: ReasoningRule::MayDrop,
         margin: 0,
+        roles: Roles::Open,
         block_role: Role::User,
     };
     let start = Instant::now();

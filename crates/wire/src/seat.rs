@@ -38,29 +38,38 @@ impl Document {
             return None;
         };
         let message = self.transcript.messages().get(index)?;
-        let [Part::Text(words)] = block.message.parts.as_slice() else {
-            return None;
-        };
+        let words: Option<Vec<&str>> = block.message.parts.iter().map(text_of).collect();
+        let words = words?;
         if message.role != Role::User || !block.span.keeps(index) || !self.is_listed(index) {
             return None;
         }
         let element = self.element(index, message, changes, custom);
-        let spliced = with_words(self.form(), &element, words)?;
+        let spliced = with_words(self.form(), &element, &words)?;
         let mut meant = changed_message(index, message, changes);
         let results = meant.parts.iter().take_while(|part| matches!(part, Part::Result(_)));
-        meant.parts.insert(results.count(), Part::Text(words.clone()));
+        let at = results.count();
+        meant.parts.splice(at..at, block.message.parts.iter().cloned());
         reads_as(self.form(), &spliced, &meant).then_some((index, spliced))
     }
 }
 
+fn text_of(part: &Part) -> Option<&str> {
+    match part {
+        Part::Text(text) => Some(text),
+        _ => None,
+    }
+}
+
 /// A message's text with these words before its own; behind leading tool results, which have to come first.
-fn with_words(form: WireForm, element: &str, words: &str) -> Option<String> {
+fn with_words(form: WireForm, element: &str, words: &[&str]) -> Option<String> {
     let content = Object::parse(element).ok()?.get("content")?;
     let kind = match form {
         WireForm::Chat | WireForm::Anthropic => "text",
         WireForm::Responses => "input_text",
     };
     let text = |raw: &str| format!("{{\"type\":\"{kind}\",\"text\":{raw}}}");
+    let words: Vec<String> = words.iter().map(|words| text(&quote(words))).collect();
+    let words = words.join(",");
     let place = range_in(element, content);
     if json::text(content).is_some() {
         // An empty text is refused where it stands in a list, and was nothing before.
@@ -68,15 +77,15 @@ fn with_words(form: WireForm, element: &str, words: &str) -> Option<String> {
             ("\"\"", WireForm::Chat | WireForm::Anthropic) => String::new(),
             (raw, _) => format!(",{}", text(raw)),
         };
-        let list = format!("[{}{own}]", text(&quote(words)));
+        let list = format!("[{words}{own}]");
         return Some(format!("{}{list}{}", &element[..place.start], &element[place.end..]));
     }
     let blocks = json::array(content)?;
     let results = blocks.iter().take_while(|block| is_result(block)).count();
     let (at, spliced) = match (blocks.get(results), blocks.last()) {
-        (Some(next), _) => (range_in(element, next).start, format!("{},", text(&quote(words)))),
-        (None, Some(last)) => (range_in(element, last).end, format!(",{}", text(&quote(words)))),
-        (None, None) => (place.start + 1, text(&quote(words))),
+        (Some(next), _) => (range_in(element, next).start, format!("{words},")),
+        (None, Some(last)) => (range_in(element, last).end, format!(",{words}")),
+        (None, None) => (place.start + 1, words),
     };
     Some(format!("{}{spliced}{}", &element[..at], &element[at..]))
 }

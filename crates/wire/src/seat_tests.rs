@@ -41,7 +41,7 @@ fn block(kept: Vec<usize>, until: usize, seat: Seat) -> Block {
 }
 
 fn seat_in(form: WireForm, element: &str) -> String {
-    with_words(form, element, "W").unwrap()
+    with_words(form, element, &["W"]).unwrap()
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn only_the_words_are_new() {
         assert_eq!(seat_in(form, before), after);
     }
     for shapeless in [r#"{"role":"user"}"#, r#"{"role":"user","content":null}"#, "{},{}", ""] {
-        assert_eq!(with_words(WireForm::Chat, shapeless, "W"), None, "{shapeless}");
+        assert_eq!(with_words(WireForm::Chat, shapeless, &["W"]), None, "{shapeless}");
     }
 }
 

@@ -23,6 +23,7 @@ use mainstay_engine::compaction::Verdict;
 use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::Policy;
 use mainstay_engine::decide::ReasoningRule;
+use mainstay_engine::decide::Roles;
 use mainstay_engine::decide::Situation;
 use mainstay_engine::ledger::scribe::NothingToHide;
 use mainstay_engine::ledger::scribe::Scribe;
@@ -211,6 +212,7 @@ fn try_one(row: &mut Row, store: &mut Store, form: Form, body: &str, window: u64
         scale: 1.0,
         forced: prompt * 2 > budget.threshold,
         margin: 0,
+        roles: Roles::Open,
         block_role: if form == Form::Anthropic {
             Role::User
         } else {

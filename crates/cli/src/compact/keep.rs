@@ -112,7 +112,7 @@ fn states(compactor: &Compactor, outcome: &Outcome, moment: &Moment<'_>) -> Vec<
         return Vec::new();
     };
     let mut states = Vec::new();
-    if scribe.resumed_block().is_none() {
+    if scribe.resumed_message().is_none() {
         states.push((moment.conversation.to_owned(), scribe.memory().to_bytes()));
     }
     if let Some(block) = &outcome.block

@@ -19,6 +19,7 @@ use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::Mode;
 use mainstay_engine::decide::Policy;
 use mainstay_engine::decide::ReasoningRule;
+use mainstay_engine::decide::Roles;
 use mainstay_engine::decide::Situation;
 use mainstay_engine::ledger::scribe::NothingToHide;
 use mainstay_engine::ledger::scribe::Scribe;
@@ -119,6 +120,7 @@ pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
         scale: fit.scale,
         forced: arguments.force,
         margin: 0,
+        roles: Roles::Open,
         block_role: match document.form() {
             WireForm::Chat | WireForm::Responses => Role::System,
             WireForm::Anthropic => Role::User,

@@ -113,7 +113,7 @@ impl Compactor {
         if let Some(told) = scribe.told() {
             return Some(told.text.to_string());
         }
-        let block = scribe.resumed_block()?;
+        let block = scribe.resumed_message()?;
         scribe.body_of(moment.transcript.messages().get(block)?)
     }
 }

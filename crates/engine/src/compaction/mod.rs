@@ -35,6 +35,7 @@ use crate::decide::Survey;
 use crate::decide::plan;
 use crate::decide::plan_replacement;
 use crate::decide::plan_writing;
+use crate::decide::seated;
 use crate::ledger::scribe::Scribe;
 use crate::transcript::Message;
 use crate::transcript::Spot;
@@ -311,7 +312,7 @@ impl Compactor {
             })
             .collect();
         if let Some(block) = &self.block {
-            messages.insert(block.span.block_at, block.message.clone());
+            messages = seated(messages, &block.span, block.message.clone(), block.seat);
         }
         messages
     }

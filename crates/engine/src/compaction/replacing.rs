@@ -1,11 +1,13 @@
 //! Replacing: the block goes in where history goes out, unless verify refuses it.
 
+use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::panic::catch_unwind;
 
 use crate::account::TextKind;
 use crate::account::TokenCounter;
 use crate::account::measure;
+use crate::account::measure_part;
 use crate::compaction::Block;
 use crate::compaction::CORRECTION_MARGIN;
 use crate::compaction::Compactor;
@@ -13,12 +15,12 @@ use crate::compaction::FAILED;
 use crate::compaction::MOST_CORRECTIONS;
 use crate::compaction::Moment;
 use crate::compaction::Outcome;
-use crate::compaction::Seat;
 use crate::compaction::Verdict;
 use crate::compaction::review::Review;
 use crate::compaction::review::lost_in;
 use crate::decide::Replacement;
-use crate::ledger::memory::Carried;
+use crate::decide::seat;
+use crate::ledger::scribe::Scribe;
 use crate::ledger::scribe::Sheet;
 use crate::ledger::scribe::Story;
 use crate::summary::Stop;
@@ -29,6 +31,8 @@ use crate::transcript::Author;
 use crate::transcript::Message;
 use crate::transcript::Part;
 use crate::transcript::Role;
+use crate::transcript::Spot;
+use crate::transform::Change;
 use crate::transform::replaced;
 use crate::verify::Flaw;
 use crate::verify::FlawKind;
@@ -98,7 +102,7 @@ impl Compactor {
         } = *moment;
         let family = self.tally.family();
         let span = &replacement.span;
-        let Some((block, carried)) = self.write_block(moment, replacement, story, critical) else {
+        let Some(block) = self.write_block(moment, replacement, story, critical) else {
             outcome.verdict = Verdict::Unchanged(FAILED.to_owned());
             return;
         };
@@ -107,7 +111,16 @@ impl Compactor {
             tokens - self.saved_in.get(&(index as u32)).copied().unwrap_or(0)
         };
         let kept: u64 = span.kept.iter().map(|index| visible(*index)).sum();
-        outcome.counted_after = kept + measure(&block, family).total();
+        // The frame of an earlier pass that sits in a kept message goes: frames are replaced, never nested.
+        let framed = self.scribe.as_ref().map(Scribe::framed_parts).unwrap_or_default();
+        let framed = framed.into_iter().filter(|spot| span.keeps(spot.message as usize));
+        let stripped: BTreeMap<Spot, Change> = framed.map(|spot| (spot, Change::Drop)).collect();
+        let part = |spot: &Spot| &transcript.messages()[spot.message as usize].parts[spot.part as usize];
+        let freed: u64 = stripped
+            .keys()
+            .map(|spot| measure_part(part(spot), family).total())
+            .sum();
+        outcome.counted_after = kept.saturating_sub(freed) + measure(&block.message, family).total();
         let saved = outcome.counted_before.saturating_sub(outcome.counted_after);
         outcome.prompt_after = situation.prompt.saturating_sub((saved as f64 * situation.scale) as u64);
         outcome.flaws = check_size(outcome.counted_before, outcome.counted_after)
@@ -116,7 +129,7 @@ impl Compactor {
         outcome
             .flaws
             .extend(check_target(outcome.prompt_after, outcome.plan.target));
-        for part in &block.parts {
+        for part in &block.message.parts {
             if let Part::Text(text) = part
                 && let Some(found) = leaks.find(text)
             {
@@ -137,6 +150,8 @@ impl Compactor {
             return;
         }
         outcome.verdict = Verdict::Compacted;
+        self.changes.extend(stripped.clone());
+        outcome.changes = stripped;
         outcome.earliest_changed = (0..span.until).find(|index| !span.keeps(*index));
         let before = self.block.as_ref().map(|block| &block.span);
         outcome.dropped = replaced(transcript, span, before, family);
@@ -146,12 +161,6 @@ impl Compactor {
             .rev()
             .find(|index| !span.keeps(*index))
             .map_or(0, |index| index + 1);
-        let block = Block {
-            message: block,
-            span: span.clone(),
-            seat: Seat::Own,
-            carried,
-        };
         outcome.block = Some(block.clone());
         self.block = Some(block);
     }
@@ -163,18 +172,17 @@ impl Compactor {
         replacement: &Replacement,
         story: Option<&Story<'_>>,
         critical: Option<&References>,
-    ) -> Option<(Message, Vec<Carried>)> {
+    ) -> Option<Block> {
         let scribe = self.scribe.as_ref()?;
         let family = self.tally.family();
         let span = &replacement.span;
         let messages = moment.transcript.messages();
-        // A conversation without any words of the person is refused by some providers: then the block is in their role.
-        // And so is a block with a model's words in it, which tools may have put there: nobody's instructions.
-        let has_words = span.kept.iter().any(|index| messages[*index].role == Role::User);
-        let role = match has_words && story.is_none() {
-            true => moment.situation.block_role,
-            false => Role::User,
+        // A block with a model's words in it, which tools may have put there, is nobody's instructions.
+        let role = match story {
+            Some(_) => Role::User,
+            None => moment.situation.block_role,
         };
+        let (role, seat) = seat(messages, span, role, moment.situation.roles);
         let empty = Message {
             author: Author::Summary,
             ..Message::new(role, Vec::new())
@@ -199,6 +207,11 @@ impl Compactor {
             parts: texts.map(|text| Part::Text(text.into())).collect(),
             ..empty
         };
-        Some((message, written.carried))
+        Some(Block {
+            message,
+            span: span.clone(),
+            seat,
+            carried: written.carried,
+        })
     }
 }

@@ -6,6 +6,7 @@ use crate::decide::plan::Mode;
 use crate::decide::plan::Plan;
 use crate::decide::policy::Policy;
 use crate::decide::policy::ledger_tokens;
+use crate::decide::seat::settle;
 use crate::decide::situation::Situation;
 use crate::decide::span::Room;
 use crate::decide::span::Span;
@@ -70,6 +71,7 @@ pub fn plan_replacement(
             .push("the newest words and the open step alone leave no room for a ledger".to_owned());
         return;
     };
+    let span = settle(transcript.messages(), span, situation.roles);
     let kept: u64 = span.kept.iter().map(|index| tally.messages()[*index].total()).sum();
     let mut block_tokens = allowed.saturating_sub(kept);
     if policy.target.is_none() {

@@ -1,5 +1,6 @@
 //! What the host knows about the moment of a pass.
 
+use crate::decide::seat::Roles;
 use crate::transcript::Role;
 
 /// How a provider treats old reasoning.
@@ -26,4 +27,6 @@ pub struct Situation {
     pub margin: u64,
     /// The role in which a block goes out: the provider's form decides where instructions may stand.
     pub block_role: Role,
+    /// What the server wants of the order of roles.
+    pub roles: Roles,
 }

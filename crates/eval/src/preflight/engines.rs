@@ -11,6 +11,7 @@ use mainstay_engine::account::Tally;
 use mainstay_engine::compaction::Compactor;
 use mainstay_engine::decide::Policy;
 use mainstay_engine::decide::ReasoningRule;
+use mainstay_engine::decide::Roles;
 use mainstay_engine::decide::Situation;
 use mainstay_engine::ledger::scribe::Scribe;
 use mainstay_engine::redact::Addresses;
@@ -120,6 +121,7 @@ impl Engine for LedgerEngine {
             forced: true,
             reasoning: ReasoningRule::MayDrop,
             margin: 0,
+            roles: Roles::Open,
             block_role: Role::System,
         };
         compactor.pass(transcript, &budget, &policy, situation, &redactor);

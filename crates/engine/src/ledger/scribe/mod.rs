@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::decide::Span;
+use crate::decide::marker::REQUEST_OPENING;
 use crate::ledger::Ledger;
 use crate::ledger::entry::Entry;
 use crate::ledger::entry::Status;
@@ -26,6 +27,7 @@ use crate::transcript::Content;
 use crate::transcript::Input;
 use crate::transcript::Message;
 use crate::transcript::Part;
+use crate::transcript::Spot;
 
 pub use block::Sheet;
 pub use block::Story;
@@ -78,8 +80,10 @@ pub struct Scribe {
     digests: Vec<Digest>,
     /// Messages behind a block that are known already, the next one first.
     expected: VecDeque<Kept>,
-    /// The block of an earlier pass that the conversation came with.
+    /// The message with the block of an earlier pass that the conversation came with.
     resumed_block: Option<usize>,
+    /// Where that message is somebody's: the parts of it that are ours.
+    framed_parts: Vec<Spot>,
     /// What a model told last, and of how much.
     told: Option<Told>,
     /// The request that a block restated, while the person has said nothing since.
@@ -113,6 +117,7 @@ impl Scribe {
             digests: Vec::new(),
             expected: VecDeque::new(),
             resumed_block: None,
+            framed_parts: Vec::new(),
             told: None,
             request: None,
             cleaned: BTreeMap::new(),
@@ -265,7 +270,47 @@ impl Scribe {
 
     /// The block of an earlier pass that the conversation came with, and that the next one replaces.
     pub fn resumed_block(&self) -> Option<usize> {
+        self.resumed_block.filter(|_| self.framed_parts.is_empty())
+    }
+
+    /// The message that holds the block of an earlier pass, be it all of it or a part of somebody's.
+    pub fn resumed_message(&self) -> Option<usize> {
         self.resumed_block
+    }
+
+    /// The parts of somebody's message that the block of an earlier pass is.
+    pub fn framed_parts(&self) -> Vec<Spot> {
+        self.framed_parts.clone()
+    }
+
+    /// A message without what is ours in it; `None` when nothing else is.
+    fn without_frame(&mut self, index: usize, message: &Message) -> Option<Message> {
+        let mut is_behind_frame = false;
+        let ours: Vec<bool> = message
+            .parts
+            .iter()
+            .map(|part| match part {
+                Part::Text(text) if self.mark_of(text).is_some() => {
+                    is_behind_frame = true;
+                    true
+                }
+                Part::Text(text) => is_behind_frame && text.starts_with(REQUEST_OPENING),
+                _ => false,
+            })
+            .collect();
+        if ours.iter().all(|is_ours| *is_ours) {
+            return None;
+        }
+        let spots = (0..).zip(&ours).filter(|(_, is_ours)| **is_ours).map(|(part, _)| Spot {
+            message: index as u32,
+            part,
+        });
+        self.framed_parts = spots.collect();
+        let parts = message.parts.iter().zip(ours).filter(|(_, is_ours)| !is_ours);
+        Some(Message {
+            parts: parts.map(|(part, _)| part.clone()).collect(),
+            ..message.clone()
+        })
     }
 
     /// A text as it may be shown.
@@ -281,12 +326,20 @@ impl Scribe {
     /// Takes in the messages that are new. Earlier ones must be the same as before.
     pub fn observe(&mut self, messages: &[Message]) {
         for (index, message) in messages.iter().enumerate().skip(self.numbers.len()) {
+            let stripped = match self.resumed_block == Some(index) {
+                true => match self.without_frame(index, message) {
+                    Some(own) => Some(own),
+                    None => {
+                        self.digests.push(digest(message));
+                        self.numbers.push(NO_NUMBER);
+                        continue;
+                    }
+                },
+                false => None,
+            };
+            let message = stripped.as_ref().unwrap_or(message);
             let digest = digest(message);
             self.digests.push(digest);
-            if self.resumed_block == Some(index) {
-                self.numbers.push(NO_NUMBER);
-                continue;
-            }
             // What a block left is known; whatever the host changed or added meanwhile is new.
             let near = self.expected.iter().take(LOOK_AHEAD);
             let known = near.into_iter().position(|kept| kept.digest == digest);
@@ -304,8 +357,8 @@ impl Scribe {
             }
             let place = (self.carried.len() + index) as u32;
             self.evidence.fold(place, clean.as_ref().unwrap_or(message));
-            if let Some(clean) = clean {
-                self.cleaned.insert(index as u32, clean);
+            if let Some(shown) = clean.or(stripped) {
+                self.cleaned.insert(index as u32, shown);
             }
         }
     }

@@ -10,6 +10,7 @@ use mainstay_engine::compaction::Compactor;
 use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::Policy;
 use mainstay_engine::decide::ReasoningRule;
+use mainstay_engine::decide::Roles;
 use mainstay_engine::decide::Situation;
 use mainstay_engine::ledger::scribe::Scribe;
 use mainstay_engine::redact::Addresses;
@@ -65,6 +66,7 @@ impl Arm for Ours {
             forced: true,
             reasoning: ReasoningRule::MayDrop,
             margin: 0,
+            roles: Roles::Open,
             block_role: Role::System,
         };
         compactor.pass(&transcript, &lines, &policy, situation, &NoSecrets);
