@@ -165,7 +165,7 @@ fn whatever_is_answered_the_ledger_is_left() {
 #[test]
 fn a_block_inside_of_a_message_is_replaced_by_the_next_one() {
     let mut inside = 0;
-    for seed in 0..24 {
+    for seed in 0..90 {
         let form = Form::ALL[(seed % 3) as usize];
         let mut generated = Generated::new(form, seed);
         generated.grow(30, 1_500);
@@ -216,5 +216,5 @@ fn a_block_inside_of_a_message_is_replaced_by_the_next_one() {
             body = written;
         }
     }
-    assert!(inside > 10, "{inside}");
+    assert!(inside > 5, "{inside}");
 }
