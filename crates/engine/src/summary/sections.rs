@@ -287,7 +287,8 @@ fn without_wrapper(text: &str) -> &str {
             && end >= start + open.len()
         {
             let inside = text[start + open.len()..end].trim();
-            if inside.len() * 2 > text.len() {
+            let outside = text.len() - inside.len() - open.len() - close.len();
+            if inside.len() > outside {
                 return inside;
             }
         }

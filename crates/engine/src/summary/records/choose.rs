@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::Records;
 use super::Room;
 use super::cut;
+use super::guard::guarded;
 use super::render::Item;
 
 /// The part of the room that the newest and the oldest record may each take, as a divisor: both are in, and others too.
@@ -13,7 +14,7 @@ const END_SHARE: u64 = 4;
 const MOST_MISSES: usize = 64;
 /// A text is written again with less room at most this often; counts of joined lines differ by a few tokens at most.
 const MOST_ATTEMPTS: u32 = 8;
-/// Below this share of its room a cut record is no longer tried to be made larger, in hundredths.
+/// A record that is still too long is cut to this many hundredths of what it was cut to before.
 const CUT_STEP: u64 = 85;
 
 /// Writes what fits.
@@ -143,11 +144,10 @@ fn fitted(text: String, most: u64, count: &dyn Fn(&str) -> u64) -> (String, u64)
     let mut letters = (cut::length(body) as u64).saturating_mul(most) / tokens.max(1);
     let is_inline = body.starts_with(' ');
     while letters > 0 {
-        // JSON that is cut anywhere is none any more; what is left of it is said in words.
-        let body = if is_inline {
-            String::new()
-        } else {
-            cut::ends(body.trim(), letters as usize).into_owned()
+        // JSON that is cut anywhere is none any more. What is cut elsewhere may begin a line anew, like a header.
+        let body = match is_inline {
+            true => String::new(),
+            false => guarded(&cut::ends(body.trim(), letters as usize)).into_owned(),
         };
         let short = match body.is_empty() {
             true => format!("{header} (too long to be shown)"),

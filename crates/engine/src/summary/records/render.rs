@@ -21,6 +21,7 @@ use super::Record;
 use super::arguments;
 use super::cut;
 use super::guard::guarded;
+use super::repeats;
 use super::repeats::Fate;
 use super::repeats::Known;
 
@@ -128,7 +129,7 @@ fn media_mark(media: &Media) -> String {
 
 /// A name fit for a header.
 fn name(text: &str) -> String {
-    let plain = flat(text).replace(['[', ']'], "");
+    let plain = flat(text).replace(['[', ']', '<', '>'], "");
     shown(plain.trim(), MOST_NAME)
 }
 
@@ -248,9 +249,11 @@ impl<'a> Item<'a> {
         if marker::is_placeholder(trimmed) {
             return Cow::Borrowed(trimmed);
         }
-        match self.known.without(trimmed) {
-            Some(news) => Cow::Owned(cut::output(&news, MOST_RESULT).into_owned()),
-            None => cut::output(trimmed, MOST_RESULT),
+        let news = self.known.without(trimmed).map_or(Cow::Borrowed(trimmed), Cow::Owned);
+        let folded = repeats::folded(&news).map_or(news, Cow::Owned);
+        match folded {
+            Cow::Borrowed(text) => cut::output(text, MOST_RESULT),
+            Cow::Owned(text) => Cow::Owned(cut::output(&text, MOST_RESULT).into_owned()),
         }
     }
 }

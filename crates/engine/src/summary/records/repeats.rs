@@ -175,3 +175,65 @@ impl Known {
         Some(news)
     }
 }
+
+/// From how many equal lines in a row on one stands for all; two may mean something.
+const LEAST_RUN: usize = 3;
+
+/// The text with runs of equal lines as one line and their number; `None` when it has none.
+pub(super) fn folded(text: &str) -> Option<String> {
+    let mut out = String::new();
+    let mut has_run = false;
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        let mut times = 1;
+        while lines.next_if(|next| *next == line).is_some() {
+            times += 1;
+        }
+        let is_run = times >= LEAST_RUN && !line.trim().is_empty();
+        has_run = has_run || is_run;
+        for _ in 0..if is_run { 1 } else { times } {
+            out.push_str(line);
+            out.push('\n');
+        }
+        if is_run {
+            out.truncate(out.len() - 1);
+            out.push_str(&format!(" (×{times})\n"));
+        }
+    }
+    if !has_run || arguments::is_json(text) {
+        return None;
+    }
+    out.truncate(out.trim_end().len());
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_lines_in_a_row_are_one() {
+        assert_eq!(folded("a\nb\nb\nb\nc").as_deref(), Some("a\nb (×3)\nc"));
+        assert_eq!(folded("a\nb\nb\nc\n\n\n\nd"), None);
+        assert_eq!(folded("[\n1,\n1,\n1,\n1]"), None);
+    }
+
+    #[test]
+    fn lines_of_a_summary_are_known_in_every_dress() {
+        let line = "a line that is long enough to be told from others";
+        for summary in [
+            line.to_owned(),
+            format!("  - {line}"),
+            format!("3. {line}"),
+            format!("it said `{line}` twice"),
+        ] {
+            let known = known_lines(&summary);
+            assert_eq!(
+                known.without(&format!("x\n  {line}\ny")).as_deref(),
+                Some("x\ny\n(1 line left out that the previous summary has)"),
+                "{summary}"
+            );
+        }
+        assert_eq!(known_lines("short").without("short\nshort"), None);
+    }
+}
