@@ -24,60 +24,13 @@ const PRINTED: usize = 50;
 const LEAST_COMMON: usize = 4;
 
 /// The commonest words of the languages that people write to agents in, where the alphabet does not tell them apart.
-const ENGLISH: [&str; 14] = [
-    "the", "and", "to", "is", "of", "in", "it", "that", "you", "for", "not", "with", "on", "this",
-];
-const RUSSIAN: [&str; 14] = [
-    "и", "в", "не", "на", "что", "с", "это", "как", "по", "но", "все", "для", "а", "у",
-];
+const ENGLISH: &str = "the and to is of in it that you for not with on this";
+const RUSSIAN: &str = "и в не на что с это как по но все для а у";
 
 /// Words that say nothing about whose a rule is.
-const DULL: [&str; 44] = [
-    "the",
-    "and",
-    "for",
-    "that",
-    "this",
-    "with",
-    "from",
-    "must",
-    "should",
-    "not",
-    "are",
-    "was",
-    "has",
-    "have",
-    "will",
-    "all",
-    "any",
-    "only",
-    "never",
-    "always",
-    "don",
-    "does",
-    "user",
-    "wants",
-    "prefers",
-    "preference",
-    "prefer",
-    "constraint",
-    "use",
-    "using",
-    "when",
-    "into",
-    "before",
-    "after",
-    "than",
-    "then",
-    "them",
-    "they",
-    "its",
-    "can",
-    "what",
-    "which",
-    "also",
-    "asked",
-];
+const DULL: &str = "the and for that this with from must should not are was has have will all any only never always don does user \
+    wants prefers preference prefer constraint use using when into before after than then them they its can what \
+    which also asked";
 
 /// What was said by whom.
 #[derive(Clone, Debug, Default)]
@@ -86,7 +39,7 @@ pub struct Said {
     words: HashSet<Box<str>>,
     /// Words as they were said, lower case, that are among the commonest of their language.
     common: HashSet<&'static str>,
-    /// Hashes of neighbouring stems in what tools printed.
+    /// Hashes of neighbouring words in what tools printed.
     printed: HashSet<u64>,
 }
 
@@ -115,7 +68,11 @@ impl Said {
     /// Takes in what the person said, or what earlier summaries say that they did.
     pub fn hear_person(&mut self, text: &str) {
         for word in words(text) {
-            if let Some(common) = ENGLISH.iter().chain(&RUSSIAN).find(|common| **common == word) {
+            if let Some(common) = ENGLISH
+                .split(' ')
+                .chain(RUSSIAN.split(' '))
+                .find(|common| *common == word)
+            {
                 self.common.insert(common);
             }
             if carries_meaning(&word) {
@@ -127,8 +84,14 @@ impl Said {
     /// Takes in what a tool printed.
     pub fn hear_tool(&mut self, text: &str) {
         for line in text.lines() {
-            let stems: Vec<u64> = stems(line).iter().map(|stem| hash(stem)).collect();
-            self.printed.extend(stems.windows(2).map(pair));
+            let beginnings = words(line)
+                .filter(|word| carries_meaning(word))
+                .map(|word| beginning(&word));
+            let mut last = None;
+            for next in beginnings {
+                self.printed.extend(last.map(|last| pair(last, next)));
+                last = Some(next);
+            }
         }
     }
 
@@ -144,13 +107,11 @@ impl Said {
         if share < NEVER_SAID {
             return true;
         }
-        let hashes: Vec<u64> = stems.iter().map(|stem| hash(stem)).collect();
-        let pairs = hashes.len() - 1;
-        let printed = hashes
-            .windows(2)
-            .filter(|two| self.printed.contains(&pair(two)))
-            .count();
-        share < HARDLY_SAID && printed * 100 >= PRINTED * pairs
+        let meaning = words(line).filter(|word| carries_meaning(word));
+        let hashes: Vec<u64> = meaning.map(|word| beginning(&word)).collect();
+        let is_printed = |two: &&[u64]| self.printed.contains(&pair(two[0], two[1]));
+        let printed = hashes.windows(2).filter(is_printed).count();
+        share < HARDLY_SAID && printed * 100 >= PRINTED * (hashes.len() - 1)
     }
 
     fn speaks_language_of(&self, line: &str) -> bool {
@@ -161,12 +122,12 @@ impl Said {
             line.chars().filter(is_cyrillic).count(),
         );
         let others = line.chars().filter(|letter| letter.is_alphabetic()).count() - latin - cyrillic;
-        let common: &[&str] = match (latin >= cyrillic, others > latin + cyrillic) {
+        let common: &str = match (latin >= cyrillic, others > latin + cyrillic) {
             (_, true) => return false,
-            (true, _) => &ENGLISH,
-            (false, _) => &RUSSIAN,
+            (true, _) => ENGLISH,
+            (false, _) => RUSSIAN,
         };
-        common.iter().filter(|word| self.common.contains(*word)).count() >= LEAST_COMMON
+        common.split(' ').filter(|word| self.common.contains(word)).count() >= LEAST_COMMON
     }
 }
 
@@ -178,7 +139,7 @@ fn words(text: &str) -> impl Iterator<Item = String> + '_ {
 }
 
 fn carries_meaning(word: &str) -> bool {
-    word.chars().nth(LEAST_WORD - 1).is_some() && !DULL.contains(&word)
+    word.chars().nth(LEAST_WORD - 1).is_some() && !DULL.split(' ').any(|dull| dull == word)
 }
 
 fn stems(text: &str) -> Vec<String> {
@@ -202,17 +163,19 @@ fn stem(word: &str) -> String {
     }
 }
 
-/// FNV-1a: the same on every machine.
-fn hash(word: &str) -> u64 {
-    word.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+/// So many letters of a word tell it as well as its stem does, and cost less where much is printed.
+const BEGINNING: usize = 5;
+
+/// FNV-1a over the beginning of a word: the same on every machine.
+fn beginning(word: &str) -> u64 {
+    let letters = word.chars().take(BEGINNING);
+    letters.fold(0xcbf2_9ce4_8422_2325, |hash, letter| {
+        (hash ^ u64::from(u32::from(letter))).wrapping_mul(0x0100_0000_01b3)
     })
 }
 
-fn pair(two: &[u64]) -> u64 {
-    two.iter().fold(0, |mixed: u64, one| {
-        mixed.rotate_left(21) ^ one.wrapping_mul(0x9e37_79b9_7f4a_7c15)
-    })
+fn pair(one: u64, next: u64) -> u64 {
+    one.rotate_left(21) ^ next.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 #[cfg(test)]

@@ -39,6 +39,10 @@ pub struct Expected<'a> {
 const LEAST_CHARACTERS: usize = 100;
 /// An answer may be this many hundredths of what was asked for: models count badly, and cutting it would lose its end.
 const MOST_OVER: u64 = 150;
+/// A short summary cannot name as much: one reference in so many tokens is asked for, about half of what models write.
+const TOKENS_A_REFERENCE: u64 = 50;
+/// That many any summary can name.
+const LEAST_CRITICAL: usize = 5;
 /// How many references a flaw lists.
 const MOST_LISTED: usize = 40;
 
@@ -81,7 +85,8 @@ pub fn check_answer(text: &str, stop: Stop, expected: &Expected<'_>) -> Vec<Flaw
 
 fn check_references(answer: &str, expected: &Expected<'_>, flaws: &mut Vec<Flaw>) {
     let missing = expected.references.missing(answer);
-    let critical = expected.references.critical();
+    let mut critical = expected.references.critical();
+    critical.truncate(((expected.most_tokens / TOKENS_A_REFERENCE) as usize).max(LEAST_CRITICAL));
     let lacking: BTreeSet<&str> = missing.iter().map(|reference| &*reference.text).collect();
     let lost = critical
         .iter()

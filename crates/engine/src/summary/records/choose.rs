@@ -1,6 +1,7 @@
 //! Which records are written when not all fit, and in which chunks.
 
 use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use super::Records;
 use super::Room;
@@ -10,7 +11,7 @@ use super::render::Item;
 
 /// The part of the room that the newest and the oldest record may each take, as a divisor: both are in, and others too.
 const END_SHARE: u64 = 4;
-/// After so many records in a row that did not fit, the rest is not tried: what is left of the room is small.
+/// After so many records in a row that did not fit, only short ones are tried: what is left of the room is small.
 const MOST_MISSES: usize = 64;
 /// A text is written again with less room at most this often; counts of joined lines differ by a few tokens at most.
 const MOST_ATTEMPTS: u32 = 8;
@@ -19,12 +20,19 @@ const CUT_STEP: u64 = 85;
 
 /// Writes what fits.
 pub(super) fn write(items: &[Item<'_>], room: Room, count: &dyn Fn(&str) -> u64) -> Records {
+    let each = room.each.min(room.total);
     let mut total = room.total;
+    let mut drafts = Drafts {
+        items,
+        each,
+        count,
+        known: HashMap::new(),
+    };
+    let mut most = each;
     for attempt in 0..MOST_ATTEMPTS {
-        let each = room.each.min(total);
-        let texts = choose(items, Room { total, each }, count);
-        let (chunks, used) = chunked(items, &texts, each, count);
-        if used <= room.total {
+        let texts = choose(&mut drafts, total);
+        let (chunks, used) = chunked(items, &texts, most, count);
+        if used.all <= room.total && used.largest <= room.each {
             return Records {
                 chunks,
                 shown: texts.len(),
@@ -32,8 +40,13 @@ pub(super) fn write(items: &[Item<'_>], room: Room, count: &dyn Fn(&str) -> u64)
                 collapsed: 0,
             };
         }
-        let over = used - room.total;
-        total = total.saturating_sub(over + 1).min(room.total >> attempt.min(63));
+        if used.largest > room.each {
+            most = most * CUT_STEP / 100;
+        }
+        total = match attempt < MOST_ATTEMPTS / 2 {
+            true => total.saturating_sub(used.all.saturating_sub(room.total) + 1),
+            false => total / 2,
+        };
     }
     Records {
         skipped: items.len(),
@@ -41,51 +54,63 @@ pub(super) fn write(items: &[Item<'_>], room: Room, count: &dyn Fn(&str) -> u64)
     }
 }
 
+/// Records as they would be written, each made once.
+struct Drafts<'a> {
+    items: &'a [Item<'a>],
+    each: u64,
+    count: &'a dyn Fn(&str) -> u64,
+    known: HashMap<usize, (String, u64)>,
+}
+
+impl Drafts<'_> {
+    fn draft(&mut self, place: usize) -> (String, u64) {
+        let make = || fitted(self.items[place].text(), self.each, self.count);
+        self.known.entry(place).or_insert_with(make).clone()
+    }
+}
+
 /// The chosen records with their texts, by their place.
-fn choose(items: &[Item<'_>], room: Room, count: &dyn Fn(&str) -> u64) -> BTreeMap<usize, String> {
+fn choose(drafts: &mut Drafts<'_>, total: u64) -> BTreeMap<usize, String> {
+    let items = drafts.items;
     let mut budget = Budget {
         texts: BTreeMap::new(),
         items: items.len(),
         used: 0,
         gaps: usize::from(!items.is_empty()),
-        gap: gap_cost(items, count),
-        total: room.total,
+        gap: gap_cost(items, drafts.count),
+        total,
     };
     let Some(newest) = items.len().checked_sub(1) else {
         return budget.texts;
     };
     for end in [newest, 0] {
-        let most = (room.total / END_SHARE).min(room.each);
-        let (text, cost) = fitted(items[end].text(), most, count);
+        let (text, _) = drafts.draft(end);
+        let (text, cost) = fitted(text, total / END_SHARE, drafts.count);
         if !text.is_empty() && !budget.texts.contains_key(&end) {
             budget.admit(end, text, cost);
         }
     }
     let mut order: Vec<usize> = (0..items.len()).collect();
     order.sort_by_key(|place| (items[*place].class, std::cmp::Reverse(*place)));
+    order.retain(|place| !budget.texts.contains_key(place));
     let mut denied = Vec::new();
     let mut misses = 0;
     for place in order {
-        if misses >= MOST_MISSES {
-            break;
-        }
-        if budget.texts.contains_key(&place) {
+        if misses >= MOST_MISSES && !items[place].is_short() {
             continue;
         }
-        let (text, cost) = fitted(items[place].text(), room.each, count);
-        if text.is_empty() {
-            continue;
-        }
+        let (text, cost) = drafts.draft(place);
         match budget.admit(place, text, cost) {
             None => misses = 0,
-            Some(text) => {
+            Some(_) => {
                 misses += 1;
-                denied.push((place, text, cost));
+                denied.push(place);
             }
         }
     }
     // Gaps that have closed since have made room.
-    for (place, text, cost) in denied {
+    for place in denied {
+        let (text, cost) = drafts.draft(place);
         let _ = budget.admit(place, text, cost);
     }
     budget.texts
@@ -112,7 +137,7 @@ impl Budget {
         // A record in the middle of a gap makes two of it; one that fills a gap ends it.
         let gaps = self.gaps + 1 - closed;
         let used = self.used + cost;
-        if used + self.gap * gaps as u64 > self.total {
+        if text.is_empty() || used + self.gap * gaps as u64 > self.total {
             return Some(text);
         }
         (self.used, self.gaps) = (used, gaps);
@@ -121,14 +146,11 @@ impl Budget {
     }
 }
 
-/// What the longest line for a gap can cost.
+/// What a line for a gap costs mostly: one result is left out. Where longer lines are needed, less is written the next time.
 fn gap_cost(items: &[Item<'_>], count: &dyn Fn(&str) -> u64) -> u64 {
-    let Some(last) = items.last() else { return 0 };
-    let (number, many) = (last.last(), items.len());
-    let line = format!(
-        "[m{number}–m{number}: {many} records left out: {many} tool results, {many} calls, {many} assistant texts]\n"
-    );
-    count(&line)
+    items.last().map_or(0, |last| {
+        count(&format!("[m{}: left out: 1 tool result]\n", last.last()))
+    })
 }
 
 /// A text that costs at most so much, cut inside where it has to be, and what it costs with its line break. Empty when
@@ -169,40 +191,47 @@ fn fitted(text: String, most: u64, count: &dyn Fn(&str) -> u64) -> (String, u64)
     }
 }
 
-/// The chosen records and the lines for the gaps, cut into chunks, and what they cost together.
+/// What chunks cost.
+#[derive(Default)]
+struct Cost {
+    all: u64,
+    largest: u64,
+}
+
+/// The chosen records and the lines for the gaps, cut into chunks, and what they cost.
 fn chunked(
     items: &[Item<'_>],
     texts: &BTreeMap<usize, String>,
-    each: u64,
+    most: u64,
     count: &dyn Fn(&str) -> u64,
-) -> (Vec<String>, u64) {
+) -> (Vec<String>, Cost) {
     let mut chunks: Vec<String> = Vec::new();
-    let (mut used, mut open, mut open_cost) = (0, String::new(), 0);
+    let (mut used, mut open, mut open_cost) = (Cost::default(), String::new(), 0);
     let mut close = |open: &mut String| {
         if !open.is_empty() {
-            used += count(open);
+            let cost = count(open);
+            used.all += cost;
+            used.largest = used.largest.max(cost);
             chunks.push(std::mem::take(open));
         }
     };
     for block in blocks(items, texts) {
-        let (block, cost) = fitted(block, each, count);
+        let (block, cost) = fitted(block, most, count);
         if block.is_empty() {
             continue;
         }
-        if open_cost + cost > each {
-            close(&mut open);
-            open_cost = 0;
-        }
-        if !open.is_empty() {
+        let alone = open.len();
+        if alone > 0 {
             open.push('\n');
         }
         open.push_str(&block);
         open_cost += cost;
-        // Lines can cost more together than apart; then the chunk is counted as it is.
-        if open_cost * 10 > each * 9 && count(&open) > each {
-            open.truncate(open.len() - block.len());
-            let kept = open.trim_end_matches('\n').len();
-            open.truncate(kept);
+        // Blocks cost a little less together than apart.
+        if open_cost > most {
+            open_cost = count(&open);
+        }
+        if open_cost > most && alone > 0 {
+            open.truncate(alone);
             close(&mut open);
             open.push_str(&block);
             open_cost = cost;

@@ -33,6 +33,8 @@ const MOST_RESULT: usize = 3_000;
 const MOST_TEXT: usize = 6_000;
 /// Summaries by other programs are cut at this many characters: the longest that agents write have some 20,000.
 const MOST_SUMMARY: usize = 24_000;
+/// Records of so many bytes are short: four lines for what a gap says in one.
+const SHORT: usize = 200;
 /// Longest name of a tool that a header shows; providers allow 64.
 const MOST_NAME: usize = 64;
 
@@ -174,6 +176,17 @@ impl<'a> Item<'a> {
     /// The number of the last message that it stands for.
     pub(super) fn last(&self) -> u32 {
         self.fate.last
+    }
+
+    /// Whether it costs hardly more than the line that would stand for it.
+    pub(super) fn is_short(&self) -> bool {
+        let length = match &self.raw.what {
+            What::Text(_, text) => text.len(),
+            What::Call(call) => call.input.as_str().len(),
+            What::Result { text, .. } => text.len(),
+            What::Media(..) => 0,
+        };
+        length <= SHORT || self.fate.is_short()
     }
 
     /// What an elision calls it.

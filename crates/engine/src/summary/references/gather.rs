@@ -1,9 +1,11 @@
 //! Collecting what must not be lost.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::collections::HashSet;
 
+use crate::json;
 use crate::ledger::Ledger;
 use crate::ledger::entry::Entry;
 use crate::ledger::entry::Kind;
@@ -14,6 +16,7 @@ use crate::summary::records::Record;
 use crate::summary::sections::Heading;
 use crate::summary::sections::Sections;
 use crate::transcript::Author;
+use crate::transcript::Input;
 use crate::transcript::Part;
 
 use super::RefKind;
@@ -27,7 +30,7 @@ const ERROR: u32 = 80;
 const FACT: u32 = 75;
 const FILE: u32 = 70;
 const CREDENTIAL: u32 = 60;
-const SAID: u32 = 50;
+pub(super) const SAID: u32 = 50;
 const MODEL_FACT: u32 = 40;
 const EARLIER: u32 = 35;
 const USED: u32 = 25;
@@ -36,6 +39,12 @@ const PASTED: u32 = 10;
 
 /// A longer text was pasted: its identifiers are not what the person spells out.
 const MOST_TYPED: usize = 2_000;
+/// So few names anybody types in a line.
+const FEW_NAMES: usize = 4;
+/// What people type has so many words for each name; stack traces and logs have two or three.
+const WORDS_A_NAME: usize = 6;
+/// Numbers of fewer digits are counts.
+const LEAST_NUMBER: usize = 4;
 /// How many identifiers of one text count; more are a listing.
 const MOST_OF_TEXT: usize = 40;
 /// In how many calls the model has to write an identifier; once may be a guess.
@@ -119,7 +128,8 @@ fn of_entry(entry: &Entry, list: &mut Vec<Reference>) {
             } else {
                 STATEMENT
             };
-            for name in names(&entry.value) {
+            let is_rule = entry.kind == Kind::Constraint;
+            for name in names(&entry.value).filter(|name| is_rule || !is_small_number(name)) {
                 push(RefKind::Statement, name, weight);
             }
         }
@@ -149,10 +159,18 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
         .take(MOST_OF_TEXT)
 }
 
-/// Whether an identifier is more than words with a slash between them.
+/// Whether an identifier is more than words, or names of files, with a slash between them.
 fn is_special(name: &str, class: Class) -> bool {
     let is_word = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphabetic());
-    class != Class::Path || !name.split('/').all(is_word) || name.starts_with('/') || name.matches('/').count() > 1
+    let is_file = |part: &str| {
+        let extension = part.rsplit_once('.').filter(|(stem, _)| !stem.is_empty());
+        extension.is_some_and(|(_, end)| (2..=4).contains(&end.len()) && is_word(end))
+    };
+    let is_list = name
+        .rsplit_once('/')
+        .is_some_and(|(folders, _)| folders.split('/').any(is_file));
+    let is_prose = name.split('/').all(is_word) && !name.starts_with('/') && name.matches('/').count() <= 1;
+    class != Class::Path || !is_list && !is_prose
 }
 
 /// Identifiers in the person's own words.
@@ -160,8 +178,9 @@ fn said(records: &[Record<'_>], list: &mut Vec<Reference>) {
     for record in records.iter().filter(|record| record.message.author == Author::User) {
         for part in &record.message.parts {
             let Part::Text(text) = part else { continue };
-            let weight = if text.len() <= MOST_TYPED { SAID } else { PASTED };
-            list.extend(names(text).map(|name| Reference {
+            let names: Vec<&str> = names(text).filter(|name| !is_small_number(name)).collect();
+            let weight = if is_typed(text, names.len()) { SAID } else { PASTED };
+            list.extend(names.into_iter().map(|name| Reference {
                 kind: RefKind::Said,
                 text: name.into(),
                 author: Author::User,
@@ -172,26 +191,66 @@ fn said(records: &[Record<'_>], list: &mut Vec<Reference>) {
     }
 }
 
+/// Whether a text was typed: short, and more words than names.
+fn is_typed(text: &str, names: usize) -> bool {
+    let words = text.split_whitespace().count();
+    text.len() <= MOST_TYPED && (names <= FEW_NAMES || names * WORDS_A_NAME <= words)
+}
+
+/// Whether a name is a number of few digits, or a place in a file such as `271:25`: nobody needs it for its own sake.
+fn is_small_number(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii_digit() || byte == b':') && (name.contains(':') || name.len() < LEAST_NUMBER)
+}
+
 /// Identifiers that the model wrote in several of its calls.
 fn used(records: &[Record<'_>], list: &mut Vec<Reference>) {
-    let mut uses: BTreeMap<&str, (u32, u32)> = BTreeMap::new();
+    let mut uses: BTreeMap<String, (u32, u32)> = BTreeMap::new();
     for record in records {
         for call in record.message.calls() {
-            for name in names(call.input.as_str()) {
-                let (times, last) = uses.entry(name).or_default();
-                *times += 1;
-                *last = record.number;
+            let mut known = HashSet::new();
+            for text in values(&call.input) {
+                for name in names(&text).filter(|name| known.len() < MOST_OF_TEXT && known.insert(name.to_string())) {
+                    let (times, last) = uses.entry(name.to_owned()).or_default();
+                    *times += 1;
+                    *last = record.number;
+                }
             }
         }
     }
     let often = uses.into_iter().filter(|(_, (times, _))| *times >= LEAST_USES);
     list.extend(often.map(|(name, (times, last))| Reference {
         kind: RefKind::Used,
-        text: name.into(),
+        text: name.into_boxed_str(),
         author: Author::Assistant,
         message: last,
         weight: USED + times.min(MOST_USES),
     }));
+}
+
+/// What the model wrote in a call: the strings of JSON, not its keys, which are the tool's.
+fn values(input: &Input) -> Vec<Cow<'_, str>> {
+    let text = match input {
+        Input::Text(text) => return vec![Cow::Borrowed(text)],
+        Input::Json(text) => &**text,
+    };
+    let bytes = text.as_bytes();
+    let (mut values, mut at) = (Vec::new(), 0);
+    while let Some(start) = memchr::memchr(b'"', &bytes[at..]).map(|found| at + found) {
+        let mut end = start + 1;
+        while end < bytes.len() && bytes[end] != b'"' {
+            end += if bytes[end] == b'\\' { 2 } else { 1 };
+        }
+        at = (end + 1).min(bytes.len());
+        let is_key = bytes[at..].iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b':');
+        let decoded = text
+            .get(start..at)
+            .and_then(|raw| json::value(raw).ok())
+            .and_then(json::text);
+        if let Some(decoded) = decoded.filter(|_| !is_key) {
+            values.push(Cow::Owned(decoded.into()));
+        }
+    }
+    values
 }
 
 /// Sections of a summary whose content holds until something says otherwise.

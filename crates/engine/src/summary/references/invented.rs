@@ -12,48 +12,10 @@ const LEAST_DIGITS: usize = 4;
 const MOST: usize = 50;
 
 /// Names that are spelled like symbols and that everybody knows.
-const WELL_KNOWN: [&str; 40] = [
-    "github",
-    "gitlab",
-    "gitea",
-    "bitbucket",
-    "javascript",
-    "typescript",
-    "openai",
-    "chatgpt",
-    "deepseek",
-    "postgresql",
-    "postgres",
-    "mysql",
-    "sqlite",
-    "mongodb",
-    "dynamodb",
-    "graphql",
-    "websocket",
-    "websockets",
-    "youtube",
-    "linkedin",
-    "macos",
-    "iphone",
-    "ipad",
-    "devops",
-    "nodejs",
-    "node.js",
-    "next.js",
-    "vue.js",
-    "fastapi",
-    "pytorch",
-    "tensorflow",
-    "numpy",
-    "scipy",
-    "oauth",
-    "webassembly",
-    "intellij",
-    "vscode",
-    "wordpress",
-    "powershell",
-    "dockerfile",
-];
+const WELL_KNOWN: &str = "github gitlab gitea bitbucket javascript typescript openai chatgpt deepseek postgresql postgres mysql sqlite \
+    mongodb dynamodb graphql websocket websockets youtube linkedin macos iphone ipad devops nodejs node.js next.js \
+    vue.js fastapi pytorch tensorflow numpy scipy oauth webassembly intellij vscode wordpress powershell \
+    dockerfile";
 
 /// The paths, addresses, record ids, symbols, versions and long numbers of a summary that `is_known` does not know, in
 /// order, each once.
@@ -80,13 +42,17 @@ fn is_claim(name: &str, class: Class) -> bool {
     match class {
         Class::Url | Class::Record => true,
         Class::Path => is_special_path(name),
-        Class::Symbol => !name.starts_with("--") && !WELL_KNOWN.contains(&name.to_lowercase().as_str()),
+        Class::Symbol => !name.starts_with("--") && !is_well_known(name),
         Class::Number => {
             let digits = name.bytes().filter(u8::is_ascii_digit).count();
             digits >= LEAST_DIGITS && name.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
                 || name.bytes().filter(|byte| *byte == b'.').count() >= 2
         }
     }
+}
+
+fn is_well_known(name: &str) -> bool {
+    WELL_KNOWN.split(' ').any(|known| known.eq_ignore_ascii_case(name))
 }
 
 /// Whether a path is more than words with a slash between them, such as `request/response`.

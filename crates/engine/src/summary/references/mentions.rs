@@ -8,6 +8,7 @@ use aho_corasick::AhoCorasick;
 use aho_corasick::MatchKind;
 
 use crate::ledger::evidence::Class;
+use crate::ledger::evidence::Found;
 use crate::ledger::evidence::scan;
 
 use super::RefKind;
@@ -45,10 +46,10 @@ struct Wanted {
 
 impl Matcher {
     pub(super) fn new(list: &[Reference]) -> Self {
-        let mut owners: HashMap<&str, usize> = HashMap::new();
+        let mut owners: HashMap<&str, Vec<&str>> = HashMap::new();
         for reference in list.iter().filter(|reference| is_path(reference)) {
             for end in ends(&reference.text) {
-                *owners.entry(end).or_default() += 1;
+                owners.entry(end).or_default().push(bare(&reference.text));
             }
         }
         let wanted = list.iter().map(|reference| wanted(reference, &owners)).collect();
@@ -79,13 +80,30 @@ impl Matcher {
     }
 }
 
-fn is_path(reference: &Reference) -> bool {
+/// Whether paths are spellings of one: each is an end of the longest.
+fn are_one(paths: &[&str]) -> bool {
+    let longest = paths.iter().max_by_key(|path| path.len()).copied().unwrap_or_default();
+    paths.iter().all(|path| is_end(longest, path))
+}
+
+/// Whether a path is another one, or its last components.
+fn is_end(path: &str, end: &str) -> bool {
+    path.strip_suffix(end)
+        .is_some_and(|start| start.is_empty() || start.ends_with('/'))
+}
+
+/// A path without what only says where it starts.
+pub(super) fn bare(path: &str) -> &str {
+    path.trim_start_matches(['@', '~', '.', '/']).trim_end_matches('/')
+}
+
+pub(super) fn is_path(reference: &Reference) -> bool {
     let text = &*reference.text;
     reference.kind == RefKind::File
         || text.contains('/') && !text.contains(char::is_whitespace) && !text.starts_with("http")
 }
 
-fn wanted(reference: &Reference, owners: &HashMap<&str, usize>) -> Wanted {
+fn wanted(reference: &Reference, owners: &HashMap<&str, Vec<&str>>) -> Wanted {
     let text = plain(&reference.text);
     let mut wanted = Wanted::default();
     let words: Vec<String> = words(&text).collect();
@@ -94,15 +112,15 @@ fn wanted(reference: &Reference, owners: &HashMap<&str, usize>) -> Wanted {
         wanted.words = words;
     }
     if is_path(reference) {
-        let alone = ends(&reference.text).filter(|end| owners.get(end).is_none_or(|owners| *owners == 1));
+        let alone = ends(&reference.text).filter(|end| owners.get(end).is_none_or(|owners| are_one(owners)));
         wanted.ends = alone.map(str::to_owned).collect();
-        wanted.path = Some(text.trim_end_matches('/').to_owned());
+        wanted.path = Some(bare(&text).to_owned());
     }
     wanted
 }
 
 /// The ends of a path that begin behind a slash.
-fn ends(path: &str) -> impl Iterator<Item = &str> {
+pub(super) fn ends(path: &str) -> impl Iterator<Item = &str> {
     let path = path.trim_end_matches('/');
     let starts = path.match_indices('/').map(|(at, _)| at + 1).rev();
     starts
@@ -123,7 +141,8 @@ impl<'a> Mentions<'a> {
     fn new(plain: &'a str) -> Self {
         let mut names: HashSet<&str> = HashSet::new();
         let mut whole: Vec<&str> = Vec::new();
-        for one in scan(plain) {
+        let alone = |one: &Found| stands_alone(plain, one.range.start, one.range.end);
+        for one in scan(plain).into_iter().filter(alone) {
             let name = &plain[one.range.clone()];
             names.insert(name);
             if one.class == Class::Path {
@@ -141,6 +160,7 @@ impl<'a> Mentions<'a> {
         let mut all = HashSet::new();
         for path in whole {
             all.insert(path);
+            all.insert(bare(path));
             if path.contains('/') {
                 all.extend(ends(path));
             }

@@ -9,6 +9,9 @@ mod mentions;
 
 pub use invented::invented;
 
+use std::collections::BTreeMap;
+use std::collections::HashSet;
+
 use crate::ledger::Ledger;
 use crate::summary::records::Record;
 use crate::transcript::Author;
@@ -75,6 +78,12 @@ pub const MOST: usize = 300;
 /// some 40 to 80 identifiers; to ask for more would refuse good ones.
 pub const MOST_CRITICAL: usize = 40;
 
+/// How many of one kind decide: thirty renamed files are told by their folder.
+const MOST_OF_KIND: usize = 12;
+
+/// Lighter ones do not decide: what was only used or printed can be found again. It is the weight of what the person named.
+const LEAST_CRITICAL: u32 = gather::SAID;
+
 /// What must not be lost, most important first.
 #[derive(Clone, Debug, Default)]
 pub struct References {
@@ -95,8 +104,7 @@ impl References {
                 .cmp(&(one.weight, one.message))
                 .then_with(|| one.text.cmp(&other.text))
         });
-        let mut seen = std::collections::HashSet::new();
-        list.retain(|reference| seen.insert(reference.text.clone()));
+        let mut list = one_spelling_each(list);
         list.truncate(MOST);
         let matcher = Matcher::new(&list);
         Self { list, matcher }
@@ -107,9 +115,16 @@ impl References {
         &self.list
     }
 
-    /// Those that decide whether an answer is refused.
-    pub fn critical(&self) -> &[Reference] {
-        &self.list[..self.list.len().min(MOST_CRITICAL)]
+    /// Those that decide whether an answer is refused, most important first.
+    pub fn critical(&self) -> Vec<&Reference> {
+        let mut kinds: BTreeMap<RefKind, usize> = BTreeMap::new();
+        let heavy = self.list.iter().filter(|reference| reference.weight >= LEAST_CRITICAL);
+        let few = heavy.filter(|reference| {
+            let known = kinds.entry(reference.kind).or_default();
+            *known += 1;
+            *known <= MOST_OF_KIND
+        });
+        few.take(MOST_CRITICAL).collect()
     }
 
     /// Those that a text does not have, most important first.
@@ -122,6 +137,26 @@ impl References {
             .map(|(reference, _)| reference)
             .collect()
     }
+}
+
+/// Each reference once: of one path in several spellings the most important stays.
+fn one_spelling_each(list: Vec<Reference>) -> Vec<Reference> {
+    let (mut spelled, mut paths, mut all_ends) = (HashSet::new(), HashSet::new(), HashSet::new());
+    let mut is_new = |reference: &Reference| {
+        let bare = mentions::bare(&reference.text);
+        if !spelled.insert(reference.text.clone()) {
+            return false;
+        }
+        if !mentions::is_path(reference) || !bare.contains('/') {
+            return true;
+        }
+        let is_known = all_ends.contains(bare) || mentions::ends(bare).any(|end| paths.contains(end));
+        paths.insert(bare.to_owned());
+        all_ends.insert(bare.to_owned());
+        all_ends.extend(mentions::ends(bare).filter(|end| end.contains('/')).map(str::to_owned));
+        !is_known
+    };
+    list.into_iter().filter(|reference| is_new(reference)).collect()
 }
 
 #[cfg(test)]
