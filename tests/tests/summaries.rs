@@ -1,5 +1,5 @@
-//! Summaries held against recorded sessions: what agents wrote themselves when they compacted is not refused, what was said is
-//! not called invented, and what belongs to another session is.
+//! Summaries held against recorded sessions: what agents wrote themselves when they compacted is judged, what was said is not
+//! called invented, what belongs to another session is, and every session fits its room as records.
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, clippy::print_stdout)]
 
@@ -24,42 +24,35 @@ use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Part;
 use mainstay_engine::transcript::Transcript;
 use mainstay_engine::verify::Expected;
+use mainstay_engine::verify::FlawKind;
 use mainstay_engine::verify::check_answer;
 use mainstay_wire::format;
 use mainstay_wire::reading::History;
 use mainstay_wire::reading::Request;
 use mainstay_wire::source::Source;
 
-fn sessions() -> Vec<PathBuf> {
+/// Sessions of some length, in order.
+fn sessions() -> Vec<(PathBuf, Transcript)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");
     if !root.is_dir() {
         eprintln!("skipped: no recorded sessions at {}", root.display());
         return Vec::new();
     }
-    let folders = [
-        "sessions/claude-code",
-        "sessions/codex",
-        "samples/claude-code",
-        "samples/codex",
-        "samples/hermes",
-        "samples/pi",
-    ]
-    .map(|name| root.join(name));
+    let folders = ["sessions/claude-code", "sessions/codex", "samples/pi"].map(|name| root.join(name));
     let files = folders
         .iter()
         .flat_map(|folder| std::fs::read_dir(folder).unwrap().flatten());
     let mut paths: Vec<PathBuf> = files.map(|entry| entry.path()).filter(|path| path.is_file()).collect();
     paths.sort();
-    paths
-}
-
-fn transcript(path: &Path) -> Option<Transcript> {
-    let request = Request {
-        history: History::Full,
-        ..Request::default()
-    };
-    let document = format::read(&Source::open(path).ok()?, None, &request).ok()?;
-    Some(document.transcript)
+    let read = paths.into_iter().filter_map(|path| {
+        let request = Request {
+            history: History::Full,
+            ..Request::default()
+        };
+        let document = format::read(&Source::open(&path).ok()?, None, &request).ok()?;
+        (document.transcript.messages().len() >= 40).then_some((path, document.transcript))
+    });
+    read.collect()
 }
 
 fn tokens(text: &str) -> u64 {
@@ -73,156 +66,122 @@ fn texts(message: &Message) -> impl Iterator<Item = &str> {
     })
 }
 
-#[test]
-fn measure_recorded() {
-    for path in sessions() {
-        let Some(transcript) = transcript(&path) else { continue };
-        let events: Vec<_> = transcript
-            .events()
-            .iter()
-            .filter(|event| event.summary.is_some())
-            .collect();
-        let mut from = 0;
-        for event in events {
-            let Some(summary) = event.summary else { continue };
-            let text = texts(&transcript.messages()[summary]).collect::<Vec<_>>().join("\n");
-            let until = event.before.min(transcript.messages().len());
-            let messages = &transcript.messages()[from..until];
-            let mut ledger = Ledger::default();
-            let mut evidence = Evidence::new();
-            let mut said = Said::default();
-            for (index, message) in transcript.messages()[..until].iter().enumerate() {
-                ledger.fold(message);
-                evidence.fold(index as u32, message);
-                said.hear(message);
-            }
-            let records: Vec<Record<'_>> = (from as u32..)
-                .zip(messages)
-                .map(|(number, message)| Record { number, message })
-                .collect();
-            let references = References::of(&ledger, &records, None);
-            let missing = references.missing(&text);
-            let critical = references.critical();
-            let lost = critical.iter().filter(|one| missing.contains(one)).count();
-            let knows = |name: &str| evidence.knows(name);
-            let expected = Expected {
-                references: &references,
-                previous: None,
-                quoting: &Quoting::new(&ledger),
-                said: &said,
-                knows: &knows,
-                most_tokens: 10_000,
-                replaced_tokens: 1_000_000,
-                count: &tokens,
-            };
-            eprintln!(
-                "{} from {from} until {until}: summary {} tokens, {} references, {} missing, critical {}/{} lost",
-                path.file_name().unwrap().to_str().unwrap(),
-                tokens(&text),
-                references.list().len(),
-                missing.len(),
-                lost,
-                critical.len()
-            );
-            for one in critical.iter().filter(|one| missing.contains(one)).take(60) {
-                eprintln!("    lost {:?} {} {:.80}", one.kind, one.weight, one.text);
-            }
-            for flaw in check_answer(&text, Stop::End, &expected) {
-                eprintln!("    {} {:?} {:.200}", flaw.kind.code(), flaw.weight, flaw.detail);
-            }
-            from = until;
-        }
-    }
+fn numbered(messages: &[Message], from: usize) -> Vec<Record<'_>> {
+    let numbers = (0..).zip(messages);
+    let records = numbers.map(|(number, message)| Record { number, message });
+    records.skip(from).collect()
 }
 
 #[test]
-fn measure_records() {
-    for path in sessions() {
-        let Some(transcript) = transcript(&path) else { continue };
-        if transcript.messages().len() < 60 {
-            continue;
-        }
-        let records: Vec<Record<'_>> = (0..)
-            .zip(transcript.messages())
-            .map(|(number, message)| Record { number, message })
-            .collect();
-        let started = std::time::Instant::now();
-        let written = serialise(
-            &records,
-            None,
+fn every_recorded_session_fits_its_room() {
+    for (path, transcript) in sessions() {
+        let records = numbered(transcript.messages(), 0);
+        for room in [
             Room {
                 total: 60_000,
                 each: 60_000,
             },
-            &tokens,
-        );
-        eprintln!(
-            "{}: {} messages, shown {} skipped {} collapsed {}, tokens {:?}, {:?}",
-            path.file_name().unwrap().to_str().unwrap(),
-            records.len(),
-            written.shown,
-            written.skipped,
-            written.collapsed,
-            written.chunks.iter().map(|c| tokens(c)).collect::<Vec<_>>(),
-            started.elapsed()
-        );
+            Room {
+                total: 12_000,
+                each: 4_000,
+            },
+        ] {
+            let written = serialise(&records, None, room, &tokens);
+            let costs: Vec<u64> = written.chunks.iter().map(|chunk| tokens(chunk)).collect();
+            let all: u64 = costs.iter().sum();
+            assert!(
+                costs.iter().all(|cost| *cost <= room.each) && all <= room.total,
+                "{}",
+                path.display()
+            );
+            // Room that is there is used: records are left out only where the next one would not have fitted.
+            assert!(
+                written.skipped == 0 || all * 100 >= room.total * 90,
+                "{}: {all}",
+                path.display()
+            );
+        }
     }
 }
 
 #[test]
-fn measure_invented() {
-    let mut all: Vec<(Evidence, Vec<String>)> = Vec::new();
-    let (mut before_names, mut before_texts, mut before_bad) = (0, 0, 0);
-    for path in sessions() {
-        let Some(transcript) = transcript(&path) else { continue };
-        if transcript.messages().len() < 40 {
-            continue;
-        }
+fn what_was_said_is_known_and_what_others_said_is_not() {
+    let mut known: Vec<(Evidence, Vec<String>)> = Vec::new();
+    for (_, transcript) in sessions() {
         let mut evidence = Evidence::new();
         let mut own = Vec::new();
-        for (index, message) in transcript.messages().iter().enumerate() {
+        for (index, message) in (0..).zip(transcript.messages()) {
+            evidence.fold(index, message);
             if message.author == Author::Assistant {
-                for text in texts(message).filter(|text| text.len() >= 200) {
-                    let names = invented(text, &|name| evidence.knows(name));
-                    before_texts += 1;
-                    before_bad += usize::from(!names.is_empty());
-                    before_names += names.len();
-                    if before_texts % 10 == 0 && !names.is_empty() {
-                        eprintln!("  new: {names:?}");
-                    }
-                    own.push(text.to_owned());
-                }
+                own.extend(texts(message).filter(|text| text.len() >= 200).map(str::to_owned));
             }
-            evidence.fold(index as u32, message);
         }
-        all.push((evidence, own));
+        known.push((evidence, own));
     }
-    eprintln!("before only: {before_texts} texts, {before_bad} with invented, {before_names} names");
-    let (mut own_bad, mut own_all, mut other_bad, mut other_all) = (0, 0, 0, 0);
-    let (mut claims, mut flagged) = (0, 0);
-    for place in 0..all.len() {
-        let (evidence, own) = &all[place];
+    let (mut own_texts, mut other_texts, mut flagged) = (0, 0, 0);
+    for (place, (evidence, own)) in known.iter().enumerate() {
         for text in own {
-            own_all += 1;
-            let names = invented(text, &|name| evidence.knows(name));
-            if !names.is_empty() {
-                own_bad += 1;
-                eprintln!("  own: {names:?}");
-            }
+            own_texts += 1;
+            assert_eq!(
+                invented(text, &|name| evidence.knows(name)),
+                Vec::<String>::new(),
+                "{text}"
+            );
         }
-        for (_, other) in all.iter().cycle().skip(place + 1).take(3) {
-            for text in other {
-                let total = invented(text, &|_| false).len();
-                if total == 0 {
-                    continue;
-                }
-                let names = invented(text, &|name| evidence.knows(name));
-                claims += total;
-                flagged += names.len();
-                other_all += 1;
-                other_bad += usize::from(!names.is_empty());
+        // Three others each; every text that names anything at all.
+        for (_, other) in known.iter().cycle().skip(place + 1).take(3) {
+            for text in other.iter().filter(|text| !invented(text, &|_| false).is_empty()) {
+                other_texts += 1;
+                flagged += usize::from(!invented(text, &|name| evidence.knows(name)).is_empty());
             }
         }
     }
-    eprintln!("own: {own_bad}/{own_all}; others with claims: {other_bad}/{other_all}; names {flagged}/{claims}");
+    println!("{own_texts} texts known, {flagged} of {other_texts} foreign ones flagged");
+    assert!(flagged * 100 >= other_texts * 85, "{flagged} of {other_texts}");
+}
+
+#[test]
+fn recorded_summaries_are_judged() {
+    let (mut judged, mut refused) = (0, 0);
+    for (path, transcript) in sessions() {
+        let mut from = 0;
+        let mut previous: Option<String> = None;
+        for event in transcript.events() {
+            let Some(summary) = event.summary else { continue };
+            let until = event.before.min(transcript.messages().len());
+            let text = texts(&transcript.messages()[summary]).collect::<Vec<_>>().join("\n");
+            let (mut ledger, mut evidence, mut said) = (Ledger::default(), Evidence::new(), Said::default());
+            for (index, message) in (0..).zip(&transcript.messages()[..until]) {
+                ledger.fold(message);
+                evidence.fold(index, message);
+                said.hear(message);
+            }
+            let records = numbered(&transcript.messages()[..until], from);
+            let references = References::of(&ledger, &records, previous.as_deref());
+            let expected = Expected {
+                references: &references,
+                previous: previous.as_deref(),
+                quoting: &Quoting::new(&ledger),
+                said: &said,
+                knows: &|name| evidence.knows(name),
+                most_tokens: 2_000,
+                replaced_tokens: u64::MAX,
+                count: &tokens,
+            };
+            let flaws = check_answer(&text, Stop::End, &expected);
+            for flaw in &flaws {
+                println!("{}: {} {:.300}", path.display(), flaw.kind.code(), flaw.detail);
+            }
+            judged += 1;
+            refused += usize::from(flaws.iter().any(|flaw| flaw.kind == FlawKind::Unfaithful));
+            assert!(
+                !flaws
+                    .iter()
+                    .any(|flaw| matches!(flaw.kind, FlawKind::Refused | FlawKind::Unsupported)),
+                "{flaws:?}"
+            );
+            (from, previous) = (until, Some(text));
+        }
+    }
+    println!("{judged} judged, {refused} unfaithful");
 }

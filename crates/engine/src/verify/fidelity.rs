@@ -63,7 +63,7 @@ pub fn check_answer(text: &str, stop: Stop, expected: &Expected<'_>) -> Vec<Flaw
         fatal(FlawKind::Empty, "the answer is empty".into());
         return flaws;
     }
-    if stop != Stop::Refusal && !sections.has_any() && refusal::is_refusal(answer) {
+    if stop != Stop::Refusal && !sections.has_any() && is_refusal(answer) {
         fatal(FlawKind::Refused, "the answer is a refusal".into());
     }
     if characters < LEAST_CHARACTERS {
@@ -205,54 +205,21 @@ fn write_section(out: &mut String, section: &Section<'_>, expected: &Expected<'_
 /// What stands behind a line that names what nobody named.
 const NOT_SEEN: &str = "not seen in the conversation";
 
-mod refusal {
-    //! Refusals in prose.
+/// How models say that they will not, in lower case with straight apostrophes, one a line.
+const REFUSALS: &str = include_str!("refusals.txt");
+/// Longer texts explain something.
+const LONGEST_REFUSAL: usize = 600;
+/// A refusal says so at once.
+const WITHIN: usize = 160;
 
-    /// Longer texts explain something.
-    const LONGEST: usize = 600;
-
-    /// How models begin to say that they will not, in lower case.
-    const OPENINGS: [&str; 30] = [
-        "i can't help",
-        "i can’t help",
-        "i cannot help",
-        "i can't assist",
-        "i can’t assist",
-        "i cannot assist",
-        "i'm sorry, but i can",
-        "i’m sorry, but i can",
-        "i am sorry, but i can",
-        "sorry, but i can",
-        "i'm unable to",
-        "i’m unable to",
-        "i am unable to",
-        "i won't be able to",
-        "i can't provide",
-        "i cannot provide",
-        "i can't summarize",
-        "i cannot summarize",
-        "i must decline",
-        "я не могу помочь",
-        "я не могу выполнить",
-        "извините, но я не могу",
-        "к сожалению, я не могу",
-        "es tut mir leid, aber ich kann",
-        "dabei kann ich nicht helfen",
-        "je ne peux pas vous aider",
-        "je suis désolé, mais je ne peux pas",
-        "lo siento, pero no puedo",
-        "no puedo ayudar",
-        "抱歉，我无法",
-    ];
-
-    /// Whether a short text says that its writer will not do what was asked.
-    pub(super) fn is_refusal(text: &str) -> bool {
-        if text.chars().nth(LONGEST).is_some() {
-            return false;
-        }
-        let lower = text.to_lowercase();
-        OPENINGS.iter().any(|opening| lower.contains(opening))
+/// Whether a short text says that its writer will not do what was asked.
+fn is_refusal(text: &str) -> bool {
+    if text.chars().nth(LONGEST_REFUSAL).is_some() {
+        return false;
     }
+    let opening: String = text.chars().take(WITHIN).collect();
+    let opening = opening.to_lowercase().replace('’', "'");
+    REFUSALS.lines().any(|words| opening.contains(words))
 }
 
 #[cfg(test)]

@@ -297,3 +297,33 @@ proptest! {
         prop_assert!(text[end..].trim_ascii().is_empty());
     }
 }
+
+#[test]
+fn what_the_conversation_holds_is_known() {
+    let evidence = folded(&[
+        said(
+            Role::User,
+            "fix parse_header in /repo/src/http/wire.rs, see abc1234 and 1.2.3",
+        ),
+        result("listening on 48080"),
+    ]);
+    let restored = Evidence::try_from(Saved::from(evidence.clone())).unwrap();
+    for evidence in [&evidence, &restored] {
+        for known in [
+            "parse_header",
+            "/repo/src/http/wire.rs",
+            "wire.rs",
+            "./wire.rs",
+            "src/http",
+            "/repo/src/",
+            "abc1234",
+            "1.2.3",
+            "48080",
+        ] {
+            assert!(evidence.knows(known), "{known}");
+        }
+        for unknown in ["parse_footer", "src/wire", "http/src", "src/https", "1.2.4", "4808", ""] {
+            assert!(!evidence.knows(unknown), "{unknown}");
+        }
+    }
+}

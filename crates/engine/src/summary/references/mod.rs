@@ -79,7 +79,7 @@ pub const MOST: usize = 300;
 pub const MOST_CRITICAL: usize = 40;
 
 /// How many of one kind decide: thirty renamed files are told by their folder.
-const MOST_OF_KIND: usize = 12;
+const MOST_OF_KIND: usize = 8;
 
 /// Lighter ones do not decide: what was only used or printed can be found again. It is the weight of what the person named.
 const LEAST_CRITICAL: u32 = gather::SAID;
