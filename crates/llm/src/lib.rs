@@ -4,8 +4,20 @@
 //! [`answer::Answer`]. Everything that can go wrong on the way is an [`error::Failure`] that says what, where and what to
 //! do. Keys are [`secret::Secret`]s: no log, error, store or report can show one.
 
-pub mod answer;
-pub mod error;
-pub mod model;
-pub mod prompt;
 pub mod secret;
+
+pub mod model;
+
+pub mod prompt;
+
+pub mod answer;
+
+pub mod error;
+
+pub mod overflow;
+
+pub mod complaint;
+
+pub mod events;
+
+pub mod forms;
