@@ -15,3 +15,7 @@ pub mod provider;
 pub mod secrets;
 
 pub mod trial;
+
+pub mod server;
+
+pub mod reply;

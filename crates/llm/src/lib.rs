@@ -21,3 +21,13 @@ pub mod complaint;
 pub mod events;
 
 pub mod forms;
+
+pub mod retry;
+
+pub mod gate;
+
+pub mod exchange;
+
+pub mod client;
+
+pub mod chain;

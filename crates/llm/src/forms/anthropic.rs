@@ -81,12 +81,8 @@ pub(super) fn take(name: Option<&str>, object: &Object<'_>, draft: &mut Draft) -
             }
             take_usage(object, draft);
         }
-        "message_stop" => {
-            // Without a beginning there is nothing that could end.
-            if draft.progress != Progress::Nothing {
-                draft.progress = Progress::Closed;
-            }
-        }
+        // Without a beginning there is nothing that could end.
+        "message_stop" if draft.progress != Progress::Nothing => draft.progress = Progress::Closed,
         "error" => return Err(Complaint::of(object).trouble(None)),
         _ => {}
     }

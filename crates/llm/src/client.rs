@@ -1,0 +1,332 @@
+//! One request, one attempt: the socket.
+//!
+//! A key goes to its endpoint and nowhere else: over TLS or to this machine itself, through no proxy that the environment
+//! names, after no redirect. Nothing takes longer or more memory than the endpoint's limits say. TLS is built here with one
+//! cryptographic provider; no global state is touched.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::time::Duration;
+
+use mainstay_wire::reading::WireForm;
+use reqwest::Url;
+use reqwest::header::HeaderMap;
+use reqwest::header::HeaderName;
+use reqwest::header::HeaderValue;
+use rustls::ClientConfig;
+use rustls::crypto::ring;
+use rustls_platform_verifier::BuilderVerifierExt;
+use tokio::time::Instant;
+use tokio::time::timeout_at;
+
+use crate::answer::Answer;
+use crate::error::Cause;
+use crate::error::Failure;
+use crate::error::Trouble;
+use crate::exchange;
+use crate::exchange::Head;
+use crate::exchange::Intake;
+use crate::exchange::Wanted;
+use crate::forms;
+use crate::gate::Gate;
+use crate::gate::Verdict;
+use crate::model::Endpoint;
+use crate::model::Limits;
+use crate::model::Model;
+use crate::overflow;
+use crate::prompt::Question;
+use crate::retry::moment_after;
+
+/// Asks models. One is enough for a program: it keeps connections open and counts requests an endpoint.
+#[derive(Debug, Default)]
+pub struct Client {
+    /// One pool of connections for each limit on connecting, which is all that they differ in.
+    pools: Mutex<BTreeMap<Duration, reqwest::Client>>,
+    gates: Mutex<BTreeMap<(String, String), Arc<Gate>>>,
+}
+
+/// What became of one request: the head of its answer, where there was one, and what it came to.
+type Outcome = (Option<Head>, Result<Answer, Trouble>);
+
+impl Client {
+    /// A client.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Asks a model once. Waits for its turn first; the limits of time count from then.
+    pub async fn ask(&self, model: &Model, question: &Question) -> Result<Answer, Failure> {
+        let body = match request_body(model, question) {
+            Ok(body) => body,
+            Err(trouble) => return Err(Failure::new(model, trouble)),
+        };
+        let pass = self.gate(&model.endpoint).enter().await;
+        let (head, result) = self.exchange(model, body).await;
+        let result = result.and_then(|answer| fitting(model, answer));
+        let result = result.map_err(|trouble| failure(model, head, trouble));
+        pass.leave(verdict(&result));
+        result
+    }
+
+    /// The gate of an endpoint.
+    pub fn gate(&self, endpoint: &Endpoint) -> Arc<Gate> {
+        let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
+        let gate = gates.entry((endpoint.name.clone(), endpoint.url.clone()));
+        Arc::clone(gate.or_insert_with(|| Gate::new(endpoint.limits.at_once)))
+    }
+
+    async fn exchange(&self, model: &Model, body: String) -> Outcome {
+        let sent = async {
+            let address = address(&model.endpoint)?;
+            let headers = headers(&model.endpoint)?;
+            let pool = self.pool(model.endpoint.limits.connect)?;
+            Ok((pool, address, headers))
+        };
+        let (pool, address, headers) = match sent.await {
+            Ok(ready) => ready,
+            Err(trouble) => return (None, Err(trouble)),
+        };
+        let clock = Clock::start(&model.endpoint.limits);
+        let request = pool.post(address).headers(headers).body(body).send();
+        // Connecting has a limit of its own and comes before the wait for the first piece.
+        let patience = clock.limits.idle.saturating_add(clock.limits.connect);
+        let response = match clock.within(patience, request).await {
+            Ok(Ok(response)) => response,
+            Ok(Err(error)) => return (None, Err(transport(&error))),
+            Err(trouble) => return (None, Err(trouble)),
+        };
+        let head = head(&response);
+        let result = take_body(model, head.clone(), response, &clock).await;
+        (Some(head), result)
+    }
+
+    fn pool(&self, connect: Duration) -> Result<reqwest::Client, Trouble> {
+        let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(pool) = pools.get(&connect) {
+            return Ok(pool.clone());
+        }
+        let pool = open_pool(connect)?;
+        pools.insert(connect, pool.clone());
+        Ok(pool)
+    }
+}
+
+async fn take_body(
+    model: &Model,
+    head: Head,
+    mut response: reqwest::Response,
+    clock: &Clock,
+) -> Result<Answer, Trouble> {
+    let mut intake = Intake::new(model.endpoint.form, head, model.endpoint.limits.bytes);
+    loop {
+        let piece = match clock.within(clock.limits.idle, response.chunk()).await {
+            Ok(Ok(piece)) => piece,
+            Ok(Err(error)) => return intake.broken(transport(&error)),
+            Err(trouble) => return intake.broken(trouble),
+        };
+        let Some(piece) = piece else {
+            return intake.finish();
+        };
+        if intake.take(&piece)? == Wanted::NoMore {
+            return intake.finish();
+        }
+    }
+}
+
+/// When a request has to be done.
+struct Clock {
+    limits: Limits,
+    end: Instant,
+}
+
+impl Clock {
+    fn start(limits: &Limits) -> Self {
+        Self {
+            limits: *limits,
+            end: moment_after(limits.total),
+        }
+    }
+
+    async fn within<T>(&self, idle: Duration, future: impl Future<Output = T>) -> Result<T, Trouble> {
+        let pause = moment_after(idle);
+        timeout_at(pause.min(self.end), future).await.map_err(|_| {
+            let detail = if self.end <= pause {
+                format!("no whole answer within {:?}", self.limits.total)
+            } else {
+                format!("nothing came for {idle:?}")
+            };
+            Trouble::new(Cause::TimedOut, detail)
+        })
+    }
+}
+
+fn request_body(model: &Model, question: &Question) -> Result<String, Trouble> {
+    let own = model.endpoint.form;
+    match question {
+        Question::Prompt(prompt) => Ok(forms::body(model, prompt)),
+        Question::Body { form, body } if *form == own => Ok(body.clone()),
+        Question::Body { form, .. } => Err(Trouble::new(
+            Cause::WrongForm,
+            format!("it is {}, and the endpoint speaks {}", form.name(), own.name()),
+        )),
+    }
+}
+
+/// An answer to a prompt that fitted. One to a prompt that the provider silently cut is worse than none.
+fn fitting(model: &Model, answer: Answer) -> Result<Answer, Trouble> {
+    match answer.usage {
+        Some(usage) if overflow::is_silent_overflow(&usage, answer.stop, model.window) => {
+            let detail = format!("it counts {} tokens, and the window has {}", usage.input, model.window);
+            Err(Trouble::new(Cause::TooLong, detail).costing(answer.usage))
+        }
+        _ => Ok(answer),
+    }
+}
+
+fn failure(model: &Model, head: Option<Head>, trouble: Trouble) -> Failure {
+    let mut failure = Failure::new(model, trouble);
+    if let Some(head) = head {
+        failure.status = Some(head.status);
+        failure.retry_after = head.retry_after;
+        failure.should_retry = head.should_retry;
+    }
+    failure
+}
+
+fn verdict(result: &Result<Answer, Failure>) -> Verdict {
+    match result {
+        Ok(_) => Verdict::Well,
+        Err(failure) => match failure.cause {
+            Cause::RateLimited | Cause::Overloaded | Cause::TimedOut => Verdict::PushedBack(failure.retry_after),
+            _ => Verdict::Neither,
+        },
+    }
+}
+
+/// The address that requests go to. One that already ends in the form's path is taken as it is.
+fn address(endpoint: &Endpoint) -> Result<Url, Trouble> {
+    let refused = |detail: &str| Trouble::new(Cause::BadEndpoint, detail);
+    let mut url = Url::parse(&endpoint.url).map_err(|error| refused(&format!("its address is none: {error}")))?;
+    let Some(host) = url.host_str().map(str::to_owned) else {
+        return Err(refused("its address names no host"));
+    };
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(refused(
+            "its address holds a user or password; configure a key or a header instead",
+        ));
+    }
+    let secretive = endpoint.key.is_some() || endpoint.hide_in(&joined_headers(endpoint)) != joined_headers(endpoint);
+    match url.scheme() {
+        "https" => {}
+        "http" if is_this_machine(&host) || !secretive => {}
+        "http" => {
+            return Err(refused("its key would go over the network unencrypted; use https"));
+        }
+        _ => return Err(refused("its address is neither http nor https")),
+    }
+    let path = url.path().trim_end_matches('/').to_owned();
+    let own = forms::path(endpoint.form);
+    if path.ends_with(own) {
+        url.set_path(&path);
+    } else {
+        url.set_path(&(path + own));
+    }
+    Ok(url)
+}
+
+fn joined_headers(endpoint: &Endpoint) -> String {
+    let values: Vec<&str> = endpoint.headers.iter().map(|(_, value)| value.as_str()).collect();
+    values.join("\n")
+}
+
+fn is_this_machine(host: &str) -> bool {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    let by_name = bare == "localhost" || bare.ends_with(".localhost");
+    by_name || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+fn headers(endpoint: &Endpoint) -> Result<HeaderMap, Trouble> {
+    let mut headers = HeaderMap::new();
+    headers.insert("content-type", HeaderValue::from_static("application/json"));
+    headers.insert(
+        "accept",
+        HeaderValue::from_static("application/json, text/event-stream"),
+    );
+    if endpoint.form == WireForm::Anthropic {
+        headers.insert("anthropic-version", HeaderValue::from_static("2023-06-01"));
+    }
+    if let Some(key) = &endpoint.key {
+        let (name, value) = match endpoint.form {
+            WireForm::Anthropic => ("x-api-key", key.reveal().to_owned()),
+            WireForm::Chat | WireForm::Responses => ("authorization", format!("Bearer {}", key.reveal())),
+        };
+        let unfit = || Trouble::new(Cause::BadEndpoint, "its key holds characters that no header may hold");
+        let mut value = HeaderValue::from_str(&value).map_err(|_| unfit())?;
+        value.set_sensitive(true);
+        headers.insert(name, value);
+    }
+    for (name, value) in &endpoint.headers {
+        let unfit = || Trouble::new(Cause::BadEndpoint, format!("its header {name:?} cannot be sent"));
+        let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| unfit())?;
+        let mut value = HeaderValue::from_str(value).map_err(|_| unfit())?;
+        value.set_sensitive(true);
+        headers.insert(key, value);
+    }
+    Ok(headers)
+}
+
+fn open_pool(connect: Duration) -> Result<reqwest::Client, Trouble> {
+    let unusable = |error: &dyn Error| Trouble::new(Cause::BadEndpoint, format!("TLS cannot be set up: {error}"));
+    let mut tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .and_then(BuilderVerifierExt::with_platform_verifier)
+        .map_err(|error| unusable(&error))?
+        .with_no_client_auth();
+    tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    reqwest::Client::builder()
+        .tls_backend_preconfigured(tls)
+        .redirect(reqwest::redirect::Policy::none())
+        .retry(reqwest::retry::never())
+        .no_proxy()
+        .referer(false)
+        .connect_timeout(connect)
+        .user_agent(concat!("mainstay/", env!("CARGO_PKG_VERSION")))
+        .build()
+        .map_err(|error| unusable(&error))
+}
+
+fn head(response: &reqwest::Response) -> Head {
+    let text = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
+    Head {
+        status: response.status().as_u16(),
+        content_type: text("content-type").unwrap_or("").to_owned(),
+        encoding: text("content-encoding")
+            .filter(|encoding| *encoding != "identity")
+            .map(str::to_owned),
+        retry_after: exchange::wait_asked_for(text("retry-after-ms"), text("retry-after"), text("date")),
+        should_retry: text("x-should-retry").and_then(|advice| advice.parse().ok()),
+        location: text("location").map(str::to_owned),
+    }
+}
+
+/// What a failing connection means. The innermost cause says most, and no layer may repeat the address.
+fn transport(error: &reqwest::Error) -> Trouble {
+    let mut cause: &dyn Error = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    let kind = if error.is_timeout() {
+        Cause::TimedOut
+    } else if error.is_connect() {
+        Cause::Unreachable
+    } else if error.is_builder() {
+        Cause::BadEndpoint
+    } else {
+        Cause::Broken
+    };
+    Trouble::new(kind, cause.to_string())
+}
