@@ -24,6 +24,12 @@ use tokio::time::Instant;
 use tokio::time::timeout_at;
 
 use crate::answer::Answer;
+use crate::cassette;
+use crate::cassette::Cassette;
+use crate::cassette::Exchange;
+use crate::cassette::Kept;
+use crate::cassette::Mode;
+use crate::cassette::Place;
 use crate::error::Cause;
 use crate::error::Failure;
 use crate::error::Trouble;
@@ -38,6 +44,9 @@ use crate::model::Endpoint;
 use crate::model::Limits;
 use crate::model::Model;
 use crate::overflow;
+use crate::price::Run;
+use crate::price::Spent;
+use crate::price::Tally;
 use crate::prompt::Question;
 use crate::retry::moment_after;
 
@@ -47,10 +56,28 @@ pub struct Client {
     /// One pool of connections for each limit on connecting, which is all that they differ in.
     pools: Mutex<BTreeMap<Duration, reqwest::Client>>,
     gates: Mutex<BTreeMap<(String, String), Arc<Gate>>>,
+    cassette: Option<Arc<Cassette>>,
+    tally: Tally,
 }
 
-/// What became of one request: the head of its answer, where there was one, and what it came to.
-type Outcome = (Option<Head>, Result<Answer, Trouble>);
+/// What became of one request: the head of its answer, where there was one, the body where it is to be kept, and what it
+/// came to.
+struct Outcome {
+    head: Option<Head>,
+    body: Vec<u8>,
+    result: Result<Answer, Trouble>,
+}
+
+impl Outcome {
+    /// Nothing came back.
+    fn nothing(trouble: Trouble) -> Self {
+        Self {
+            head: None,
+            body: Vec::new(),
+            result: Err(trouble),
+        }
+    }
+}
 
 impl Client {
     /// A client.
@@ -58,17 +85,60 @@ impl Client {
         Self::default()
     }
 
+    /// A client that records answers, or has recorded ones.
+    pub fn with_cassette(cassette: Arc<Cassette>) -> Self {
+        Self {
+            cassette: Some(cassette),
+            ..Self::default()
+        }
+    }
+
+    /// What was spent so far. Recorded answers cost nothing.
+    pub fn spent(&self) -> Spent {
+        self.tally.sum()
+    }
+
     /// Asks a model once. Waits for its turn first; the limits of time count from then.
     pub async fn ask(&self, model: &Model, question: &Question) -> Result<Answer, Failure> {
-        let body = match request_body(model, question) {
-            Ok(body) => body,
-            Err(trouble) => return Err(Failure::new(model, trouble)),
+        let refused = |trouble| Failure::new(model, trouble);
+        let body = request_body(model, question).map_err(refused)?;
+        let Some(cassette) = &self.cassette else {
+            return self.ask_live(model, body, None).await;
         };
+        let path = address(&model.endpoint).map_err(refused)?.path().to_owned();
+        let mut place = cassette.place(cassette::key(model.endpoint.form, &path, &body));
+        match place.replay() {
+            Some(exchange) => replayed(model, &exchange),
+            None if cassette.mode() == Mode::Replay => {
+                let detail = format!("request {} to {path}", place.name());
+                Err(refused(Trouble::new(Cause::NotRecorded, detail)))
+            }
+            None => self.ask_live(model, body, Some((cassette.kept, place))).await,
+        }
+    }
+
+    async fn ask_live(&self, model: &Model, body: String, place: Option<(Kept, Place<'_>)>) -> Result<Answer, Failure> {
         let pass = self.gate(&model.endpoint).enter().await;
-        let (head, result) = self.exchange(model, body).await;
-        let result = result.and_then(|answer| fitting(model, answer));
-        let result = result.map_err(|trouble| failure(model, head, trouble));
+        let outcome = self.exchange(model, body, place.is_some()).await;
+        let result = outcome.result.and_then(|answer| fitting(model, answer));
+        let mut result = result.map_err(|trouble| failure(model, outcome.head.as_ref(), trouble));
+        let echoes_key = result.as_mut().is_ok_and(|answer| hide_key(model, answer));
         pass.leave(verdict(&result));
+        match &result {
+            Ok(answer) => self.tally.add(model, answer.usage.as_ref(), Run::Live),
+            Err(Failure { usage: Some(usage), .. }) => self.tally.add(model, Some(usage), Run::Live),
+            Err(_) => {}
+        }
+        if let (Some((kept, place)), Some(head)) = (place, &outcome.head)
+            && (result.is_ok() || kept == Kept::Everything)
+            && !echoes_key
+        {
+            let body = model.endpoint.hide_in(&String::from_utf8_lossy(&outcome.body));
+            place.record(head, body).map_err(|error| {
+                let paid = result.as_ref().ok().and_then(|answer| answer.usage);
+                Failure::new(model, Trouble::new(Cause::Cassette, error.to_string()).costing(paid))
+            })?;
+        }
         result
     }
 
@@ -79,29 +149,32 @@ impl Client {
         Arc::clone(gate.or_insert_with(|| Gate::new(endpoint.limits.at_once)))
     }
 
-    async fn exchange(&self, model: &Model, body: String) -> Outcome {
-        let sent = async {
-            let address = address(&model.endpoint)?;
+    async fn exchange(&self, model: &Model, body: String, keeps: bool) -> Outcome {
+        let ready = address(&model.endpoint).and_then(|address| {
             let headers = headers(&model.endpoint)?;
             let pool = self.pool(model.endpoint.limits.connect)?;
-            Ok((pool, address, headers))
-        };
-        let (pool, address, headers) = match sent.await {
-            Ok(ready) => ready,
-            Err(trouble) => return (None, Err(trouble)),
+            Ok(pool.post(address).headers(headers).body(body))
+        });
+        let request = match ready {
+            Ok(request) => request,
+            Err(trouble) => return Outcome::nothing(trouble),
         };
         let clock = Clock::start(&model.endpoint.limits);
-        let request = pool.post(address).headers(headers).body(body).send();
         // Connecting has a limit of its own and comes before the wait for the first piece.
         let patience = clock.limits.idle.saturating_add(clock.limits.connect);
-        let response = match clock.within(patience, request).await {
+        let response = match clock.within(patience, request.send()).await {
             Ok(Ok(response)) => response,
-            Ok(Err(error)) => return (None, Err(transport(&error))),
-            Err(trouble) => return (None, Err(trouble)),
+            Ok(Err(error)) => return Outcome::nothing(transport(&error)),
+            Err(trouble) => return Outcome::nothing(trouble),
         };
         let head = head(&response);
-        let result = take_body(model, head.clone(), response, &clock).await;
-        (Some(head), result)
+        let mut kept = keeps.then(Vec::new);
+        let result = take_body(model, head.clone(), response, &clock, &mut kept).await;
+        Outcome {
+            head: Some(head),
+            body: kept.unwrap_or_default(),
+            result,
+        }
     }
 
     fn pool(&self, connect: Duration) -> Result<reqwest::Client, Trouble> {
@@ -120,6 +193,7 @@ async fn take_body(
     head: Head,
     mut response: reqwest::Response,
     clock: &Clock,
+    kept: &mut Option<Vec<u8>>,
 ) -> Result<Answer, Trouble> {
     let mut intake = Intake::new(model.endpoint.form, head, model.endpoint.limits.bytes);
     loop {
@@ -131,6 +205,9 @@ async fn take_body(
         let Some(piece) = piece else {
             return intake.finish();
         };
+        if let Some(kept) = kept {
+            kept.extend_from_slice(&piece);
+        }
         if intake.take(&piece)? == Wanted::NoMore {
             return intake.finish();
         }
@@ -187,7 +264,27 @@ fn fitting(model: &Model, answer: Answer) -> Result<Answer, Trouble> {
     }
 }
 
-fn failure(model: &Model, head: Option<Head>, trouble: Trouble) -> Failure {
+/// Takes the key out of an answer and says whether it was there. A stream has it in pieces in which it cannot be found, so
+/// such an answer is not recorded either.
+fn hide_key(model: &Model, answer: &mut Answer) -> bool {
+    let hidden = model.endpoint.hide_in(&answer.text);
+    let echoed = hidden != answer.text;
+    answer.text = hidden;
+    echoed
+}
+
+/// What a recorded exchange comes to.
+fn replayed(model: &Model, exchange: &Exchange) -> Result<Answer, Failure> {
+    let head = exchange.head();
+    let mut intake = Intake::new(model.endpoint.form, head.clone(), model.endpoint.limits.bytes);
+    let taken = intake.take(exchange.body.as_bytes());
+    let result = taken
+        .and_then(|_| intake.finish())
+        .and_then(|answer| fitting(model, answer));
+    result.map_err(|trouble| failure(model, Some(&head), trouble))
+}
+
+fn failure(model: &Model, head: Option<&Head>, trouble: Trouble) -> Failure {
     let mut failure = Failure::new(model, trouble);
     if let Some(head) = head {
         failure.status = Some(head.status);

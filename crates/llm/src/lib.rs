@@ -28,6 +28,12 @@ pub mod gate;
 
 pub mod exchange;
 
+pub mod cassette;
+
+pub mod price;
+
 pub mod client;
 
 pub mod chain;
+
+pub mod batch;
