@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use mainstay_store::Store;
 
-use crate::environment;
+use crate::config::Configuration;
 use crate::screen::Screen;
 use crate::screen::number;
 use crate::screen::plain;
@@ -32,8 +32,8 @@ pub struct Arguments {
 }
 
 /// Lists them.
-pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
-    let store = Store::open_existing(&environment::store_path(arguments.store.as_ref())?)?;
+pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Screen) -> anyhow::Result<()> {
+    let store = Store::open_existing(&configuration.store(arguments.store.as_ref())?)?;
     let most = if arguments.most == 0 {
         usize::MAX / 8
     } else {

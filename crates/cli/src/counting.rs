@@ -2,7 +2,6 @@
 
 use clap::Args;
 use mainstay_engine::account::Budget;
-use mainstay_engine::account::BudgetPolicy;
 use mainstay_engine::account::Calibration;
 use mainstay_engine::account::Family;
 use mainstay_engine::account::Fit;
@@ -12,6 +11,9 @@ use mainstay_engine::account::TextKind;
 use mainstay_engine::account::TokenCounter;
 use mainstay_engine::account::facts;
 use mainstay_wire::document::Document;
+
+use crate::config::Overrides;
+use crate::config::Settings;
 
 /// Which model, which window, how to count.
 #[derive(Debug, Args)]
@@ -59,25 +61,26 @@ impl Counting {
             .unwrap_or_else(|| facts(model.as_deref().unwrap_or("")).family)
     }
 
-    /// The settings of the budget.
-    pub fn policy(&self) -> BudgetPolicy {
-        BudgetPolicy {
+    /// What these flags say over the configuration file.
+    pub fn overrides(&self) -> Overrides {
+        Overrides {
+            window: self.window,
             threshold: self.threshold,
-            ..BudgetPolicy::default()
+            ..Overrides::default()
         }
     }
 
     /// The budget for this session.
-    pub fn budget(&self, document: &Document) -> anyhow::Result<Budget> {
+    pub fn budget(&self, document: &Document, settings: &Settings) -> anyhow::Result<Budget> {
         let model = self.model_of(document);
         let limits = ModelLimits::of(model.as_deref().unwrap_or("unknown"));
-        let limits = match self.window.or(document.about.window) {
+        let limits = match settings.window.or(document.about.window) {
             Some(window) => limits.with_window(window),
             None => limits,
         };
         let mut chain = vec![limits];
         chain.extend(self.fallback.iter().map(|name| ModelLimits::of(name)));
-        Ok(Budget::new(&chain, &self.policy())?)
+        Ok(Budget::new(&chain, &settings.policy.budget)?)
     }
 }
 

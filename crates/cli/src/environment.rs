@@ -1,5 +1,6 @@
 //! The only place that reads the environment and the clock.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use mainstay_engine::transcript::Timestamp;
@@ -8,11 +9,7 @@ use mainstay_wire::discover::VARIABLES;
 
 /// The user's directories, from the environment.
 pub fn homes() -> Homes {
-    let directory = |name: &str| {
-        std::env::var_os(name)
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
-    };
+    let directory = |name: &str| variable(name).map(PathBuf::from);
     let home = directory("HOME")
         .or_else(|| directory("USERPROFILE"))
         .unwrap_or_default();
@@ -25,18 +22,19 @@ pub fn homes() -> Homes {
     }
 }
 
-/// Where the store is: as given, as `MAINSTAY_STORE` says, or in the user's data directory.
-pub fn store_path(given: Option<&PathBuf>) -> anyhow::Result<PathBuf> {
-    if let Some(path) = given {
-        return Ok(path.clone());
-    }
-    if let Some(path) = std::env::var_os("MAINSTAY_STORE").filter(|value| !value.is_empty()) {
-        return Ok(PathBuf::from(path));
-    }
+/// A variable of the environment; one that is empty counts as not set.
+pub fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// Where the store is where nobody says anything: in the user's data directory.
+pub fn usual_store() -> anyhow::Result<PathBuf> {
     let homes = homes();
     let has_data = cfg!(not(target_os = "macos")) && homes.variables.contains_key("XDG_DATA_HOME");
     if homes.home.as_os_str().is_empty() && !has_data {
-        anyhow::bail!("there is no home directory to keep the store in; say where with --store or MAINSTAY_STORE");
+        anyhow::bail!(
+            "there is no home directory to keep the store in; say where with --store, MAINSTAY_STORE or the configuration file"
+        );
     }
     let data = if cfg!(target_os = "macos") {
         homes.home.join("Library/Application Support")

@@ -8,7 +8,7 @@ use clap::Args;
 use mainstay_store::Erase;
 use mainstay_store::Store;
 
-use crate::environment;
+use crate::config::Configuration;
 use crate::screen::Screen;
 use crate::screen::number;
 
@@ -53,8 +53,8 @@ pub struct Arguments {
 }
 
 /// Erases.
-pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
-    let mut store = Store::open_existing(&environment::store_path(arguments.store.as_ref())?)?;
+pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Screen) -> anyhow::Result<()> {
+    let mut store = Store::open_existing(&configuration.store(arguments.store.as_ref())?)?;
     let what = &arguments.what;
     let checkpoint = what
         .checkpoint

@@ -15,8 +15,9 @@ use mainstay_engine::ledger::scribe::Written;
 use mainstay_store::Store;
 use serde::Serialize;
 
+use crate::config::Configuration;
+use crate::config::Overrides;
 use crate::counting::Counting;
-use crate::environment;
 use crate::input::Input;
 use crate::input::busy;
 use crate::memory;
@@ -101,13 +102,17 @@ impl<'a> EntryReport<'a> {
 }
 
 /// Shows the ledger.
-pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
+pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Screen) -> anyhow::Result<()> {
+    let settings = configuration.settings(&Overrides {
+        store: arguments.store.clone(),
+        ..Overrides::default()
+    })?;
     let loaded = arguments.input.load()?;
     let document = &loaded.document;
     let messages = document.transcript.messages();
-    let mut store = Store::open(&environment::store_path(arguments.store.as_ref())?)?;
+    let mut store = Store::open(&settings.store_path()?)?;
     let conversation = memory::conversation_key(document, loaded.bytes.as_deref().unwrap_or_default());
-    let mut scribe = memory::scribe(&mut store, document, &conversation)?;
+    let mut scribe = memory::scribe(&mut store, document, &conversation, settings.redact)?;
     let busy = busy("reading the history", arguments.input.size());
     scribe.observe(messages);
     drop(busy);

@@ -8,7 +8,7 @@ use mainstay_store::Dropped;
 use mainstay_store::Store;
 use serde::Serialize;
 
-use crate::environment;
+use crate::config::Configuration;
 use crate::screen::Screen;
 use crate::screen::number;
 use crate::screen::opening;
@@ -46,8 +46,8 @@ struct Row {
 }
 
 /// Lists what was dropped.
-pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
-    let store = Store::open_existing(&environment::store_path(arguments.store.as_ref())?)?;
+pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Screen) -> anyhow::Result<()> {
+    let store = Store::open_existing(&configuration.store(arguments.store.as_ref())?)?;
     let id = store.find_checkpoint(&arguments.checkpoint)?;
     let mut rows: Vec<Row> = store.dropped(&id)?.iter().map(row).collect();
     // Stable: what weighs the same stays in the order of the conversation.

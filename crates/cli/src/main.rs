@@ -6,6 +6,7 @@
 mod checkpoints;
 mod compact;
 mod completions;
+mod config;
 mod counting;
 mod environment;
 mod erase;
@@ -31,12 +32,16 @@ use clap::CommandFactory;
 use clap::Parser;
 use clap::Subcommand;
 
+use crate::config::Configuration;
 use crate::screen::Screen;
 
 /// Keeps long agent conversations inside the model's window without losing what the agent needs next.
 #[derive(Debug, Parser)]
 #[command(name = "mainstay", version, max_term_width = 100)]
 struct Arguments {
+    #[command(flatten)]
+    configuration: config::Flags,
+
     #[command(subcommand)]
     command: Command,
 }
@@ -56,6 +61,7 @@ enum Command {
     Redact(redact::Arguments),
     Eval(eval::Arguments),
     Sessions(sessions::Arguments),
+    Config(config::Arguments),
     Formats(formats::Arguments),
     Completions(completions::Arguments),
     Man(manual::Arguments),
@@ -69,20 +75,22 @@ fn command_line() -> clap::Command {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let mut screen = Screen::new();
+    let configuration = Configuration::new(&arguments.configuration);
     let done = match arguments.command {
-        Command::Inspect(arguments) => inspect::run(&arguments, &mut screen),
-        Command::Compact(arguments) => compact::run(&arguments, &mut screen),
-        Command::Ledger(arguments) => ledger::run(&arguments, &mut screen),
-        Command::Checkpoints(arguments) => checkpoints::run(&arguments, &mut screen),
-        Command::Loss(arguments) => loss::run(&arguments, &mut screen),
-        Command::Recall(arguments) => recall::run(&arguments, &mut screen),
-        Command::Restore(arguments) => restore::run(&arguments, &mut screen),
-        Command::Stats(arguments) => stats::run(&arguments, &mut screen),
-        Command::Erase(arguments) => erase::run(&arguments, &mut screen),
-        Command::Trim(arguments) => trim::run(&arguments, &mut screen),
-        Command::Redact(arguments) => redact::run(&arguments, &mut screen),
+        Command::Inspect(arguments) => inspect::run(&arguments, &configuration, &mut screen),
+        Command::Compact(arguments) => compact::run(&arguments, &configuration, &mut screen),
+        Command::Ledger(arguments) => ledger::run(&arguments, &configuration, &mut screen),
+        Command::Checkpoints(arguments) => checkpoints::run(&arguments, &configuration, &mut screen),
+        Command::Loss(arguments) => loss::run(&arguments, &configuration, &mut screen),
+        Command::Recall(arguments) => recall::run(&arguments, &configuration, &mut screen),
+        Command::Restore(arguments) => restore::run(&arguments, &configuration, &mut screen),
+        Command::Stats(arguments) => stats::run(&arguments, &configuration, &mut screen),
+        Command::Erase(arguments) => erase::run(&arguments, &configuration, &mut screen),
+        Command::Trim(arguments) => trim::run(&arguments, &configuration, &mut screen),
+        Command::Redact(arguments) => redact::run(&arguments, &configuration, &mut screen),
         Command::Eval(arguments) => eval::run(&arguments, &mut screen),
         Command::Sessions(arguments) => sessions::run(&arguments, &mut screen),
+        Command::Config(arguments) => config::run(&arguments, &configuration, &mut screen),
         Command::Formats(arguments) => formats::run(&arguments, &mut screen),
         Command::Completions(arguments) => completions::run(&arguments, &mut screen),
         Command::Man(arguments) => manual::run(&arguments, &mut screen),

@@ -7,10 +7,11 @@ use mainstay_engine::ledger::memory::Memory;
 use mainstay_engine::ledger::scribe::Scribe;
 use mainstay_engine::redact::Addresses;
 use mainstay_engine::redact::Key;
-use mainstay_engine::redact::Options;
 use mainstay_engine::redact::Redactor;
 use mainstay_store::Store;
 use mainstay_wire::document::Document;
+
+use crate::config::Redact;
 
 /// The name under which the state behind a frame is kept.
 pub fn frame_name(mark: &str) -> String {
@@ -18,13 +19,10 @@ pub fn frame_name(mark: &str) -> String {
 }
 
 /// A scribe for a conversation, which goes on from what the store remembers of it.
-pub fn scribe(store: &mut Store, document: &Document, conversation: &str) -> anyhow::Result<Scribe> {
+pub fn scribe(store: &mut Store, document: &Document, conversation: &str, redact: Redact) -> anyhow::Result<Scribe> {
     let key = store.key()?;
-    let options = Options {
-        addresses: Addresses::All,
-        ..Options::default()
-    };
-    let redactor = Redactor::new(Key::new(key), options);
+    // What a model is shown of a history names no machine, unless the configuration says otherwise.
+    let redactor = Redactor::new(Key::new(key), redact.options(Addresses::All));
     let mut scribe = Scribe::new(key, Arc::new(redactor));
     let messages = document.transcript.messages();
     // A compacted conversation says itself where it goes on; a whole one is known by its name.

@@ -8,7 +8,7 @@ use mainstay_store::Scope;
 use mainstay_store::Store;
 use serde::Serialize;
 
-use crate::environment;
+use crate::config::Configuration;
 use crate::screen::Screen;
 use crate::screen::number;
 use crate::screen::opening;
@@ -51,8 +51,8 @@ struct Whole {
 }
 
 /// Shows one text whole, or what matches the words.
-pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
-    let store = Store::open_existing(&environment::store_path(arguments.store.as_ref())?)?;
+pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Screen) -> anyhow::Result<()> {
+    let store = Store::open_existing(&configuration.store(arguments.store.as_ref())?)?;
     let reference = as_reference(&arguments.words);
     if let Some(reference) = &reference
         && let Some(fetched) = store.fetch(reference)?

@@ -3,16 +3,17 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::ValueEnum;
 use mainstay_engine::redact::Addresses;
 use mainstay_engine::redact::Key;
-use mainstay_engine::redact::Options;
 use mainstay_engine::redact::Redactor;
 use mainstay_engine::redact::Span;
 use mainstay_store::Store;
 use serde::Serialize;
 
-use crate::environment;
+use crate::config::AddressChoice;
+use crate::config::Configuration;
+use crate::config::Overrides;
+use crate::config::Settings;
 use crate::input::read_bytes;
 use crate::screen::Screen;
 
@@ -27,9 +28,9 @@ pub struct Arguments {
     #[arg(long)]
     pii: bool,
 
-    /// Which addresses of the internet to hide.
-    #[arg(long, value_enum, default_value_t = Ips::Public)]
-    ips: Ips,
+    /// Which addresses of the internet to hide (default: public).
+    #[arg(long, value_enum)]
+    ips: Option<AddressChoice>,
 
     /// Where the store is whose key the references are made with (default: MAINSTAY_STORE, or the user's data directory).
     #[arg(long, value_name = "FILE")]
@@ -40,17 +41,6 @@ pub struct Arguments {
     json: bool,
 }
 
-/// Addresses to hide.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Ips {
-    /// None.
-    None,
-    /// Those that lead to one machine from everywhere.
-    Public,
-    /// Those of private networks too.
-    All,
-}
-
 /// What was done; the field names are the documented JSON shape.
 #[derive(Debug, Serialize)]
 struct Report<'a> {
@@ -59,18 +49,16 @@ struct Report<'a> {
 }
 
 /// Redacts.
-pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
-    let original = read_bytes(&arguments.file)?;
-    let options = Options {
-        addresses: match arguments.ips {
-            Ips::None => Addresses::None,
-            Ips::Public => Addresses::Public,
-            Ips::All => Addresses::All,
-        },
+pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Screen) -> anyhow::Result<()> {
+    let settings = configuration.settings(&Overrides {
+        store: arguments.store.clone(),
+        addresses: arguments.ips,
         pii: arguments.pii,
-    };
-    let key = key(arguments)?;
-    let redactor = Redactor::new(key.clone(), options);
+        ..Overrides::default()
+    })?;
+    let original = read_bytes(&arguments.file)?;
+    let key = key(&settings)?;
+    let redactor = Redactor::new(key.clone(), settings.redact.options(Addresses::Public));
     let readable = readable(&original);
     let redacted = redactor.redact(&readable);
     if arguments.json {
@@ -83,8 +71,8 @@ pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
 }
 
 /// The key of the references: the store's own, so that they are the same wherever that store is used.
-fn key(arguments: &Arguments) -> anyhow::Result<Key> {
-    let mut store = Store::open(&environment::store_path(arguments.store.as_ref())?)?;
+fn key(settings: &Settings) -> anyhow::Result<Key> {
+    let mut store = Store::open(&settings.store_path()?)?;
     Ok(Key::new(store.key()?))
 }
 

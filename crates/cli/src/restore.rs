@@ -6,7 +6,7 @@ use clap::Args;
 use mainstay_store::Store;
 
 use crate::compact;
-use crate::environment;
+use crate::config::Configuration;
 use crate::screen::Screen;
 
 /// Give back the exact bytes that a compaction took in.
@@ -29,8 +29,8 @@ pub struct Arguments {
 }
 
 /// Restores.
-pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
-    let store = Store::open_existing(&environment::store_path(arguments.store.as_ref())?)?;
+pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Screen) -> anyhow::Result<()> {
+    let store = Store::open_existing(&configuration.store(arguments.store.as_ref())?)?;
     let id = store.find_checkpoint(&arguments.checkpoint)?;
     let bytes = if arguments.result {
         store.result(&id)?

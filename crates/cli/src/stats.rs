@@ -7,7 +7,7 @@ use mainstay_store::Stats;
 use mainstay_store::Store;
 use serde::Serialize;
 
-use crate::environment;
+use crate::config::Configuration;
 use crate::screen::Screen;
 use crate::screen::number;
 
@@ -34,8 +34,8 @@ struct Report {
 }
 
 /// Shows the figures.
-pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
-    let store = Store::open_existing(&environment::store_path(arguments.store.as_ref())?)?;
+pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Screen) -> anyhow::Result<()> {
+    let store = Store::open_existing(&configuration.store(arguments.store.as_ref())?)?;
     let all = store.stats(arguments.conversation.as_deref())?;
     if arguments.json {
         let keys = match &arguments.conversation {

@@ -14,6 +14,7 @@ use mainstay_store::NewTrimmed;
 use mainstay_store::Store;
 use serde::Serialize;
 
+use crate::config::Configuration;
 use crate::environment;
 use crate::input::read_bytes;
 use crate::screen::Screen;
@@ -63,7 +64,7 @@ struct Report {
 }
 
 /// Trims.
-pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
+pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Screen) -> anyhow::Result<()> {
     let original = read_bytes(&arguments.file)?;
     let text = String::from_utf8_lossy(&original);
     let count = |text: &str| Family::O200k.count(text, TextKind::Output);
@@ -74,7 +75,7 @@ pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
         return unchanged(arguments, &original, &text, screen);
     };
     let tokens_before = count(&text);
-    let (small, reference) = match keep(arguments, &original, tokens_before, shrunk) {
+    let (small, reference) = match keep(arguments, configuration, &original, tokens_before, shrunk) {
         Ok(kept) => kept,
         // In a pipe the output must not be lost because the original could not be kept: it goes on as it came.
         Err(error) => {
@@ -119,6 +120,7 @@ pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
 /// Keeps the original before anything is given out, and names it in the result where there is still something gained.
 fn keep(
     arguments: &Arguments,
+    configuration: &Configuration,
     original: &[u8],
     tokens: u64,
     mut small: Shrunk,
@@ -126,7 +128,7 @@ fn keep(
     if arguments.forget {
         return Ok((small, None));
     }
-    let mut store = Store::open(&environment::store_path(arguments.store.as_ref())?)?;
+    let mut store = Store::open(&configuration.store(arguments.store.as_ref())?)?;
     let reference = store.keep_trimmed(&NewTrimmed {
         conversation: None,
         tool: &arguments.tool,

@@ -10,14 +10,11 @@ use std::time::Instant;
 
 use anyhow::Context;
 use clap::Args;
-use clap::ValueEnum;
 use mainstay_engine::compaction::Compactor;
 use mainstay_engine::compaction::Moment;
 use mainstay_engine::compaction::Outcome;
 use mainstay_engine::compaction::Verdict;
-use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::Mode;
-use mainstay_engine::decide::Policy;
 use mainstay_engine::decide::ReasoningRule;
 use mainstay_engine::decide::Roles;
 use mainstay_engine::decide::Situation;
@@ -32,10 +29,13 @@ use mainstay_wire::document::Document;
 use mainstay_wire::reading::WireForm;
 
 use crate::compact::report::Report;
+use crate::config::Configuration;
+use crate::config::EngineChoice;
+use crate::config::Overrides;
+use crate::config::SummaryFlags;
 use crate::counting::Counting;
 use crate::counting::calibrate;
 use crate::counting::definitions;
-use crate::environment;
 use crate::input::Input;
 use crate::input::Loaded;
 use crate::input::busy;
@@ -55,9 +55,12 @@ pub struct Arguments {
     #[arg(short, long, value_name = "FILE")]
     output: Option<String>,
 
-    /// What compacts.
-    #[arg(long, value_enum, default_value_t = WhichEngine::Auto)]
-    engine: WhichEngine,
+    /// What compacts (default: auto).
+    #[arg(long, value_enum)]
+    engine: Option<EngineChoice>,
+
+    #[command(flatten)]
+    summary: SummaryFlags,
 
     /// Come down to this many tokens.
     #[arg(long, value_name = "TOKENS")]
@@ -84,30 +87,23 @@ pub struct Arguments {
     json: bool,
 }
 
-/// The engines to choose from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum WhichEngine {
-    /// Pruning where it buys enough room, a ledger where it does not.
-    Auto,
-    /// Pruning only, whatever it buys.
-    Prune,
-    /// A ledger in place of the older history, without pruning first.
-    Ledger,
-}
-
 /// Compacts.
-pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
+pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Screen) -> anyhow::Result<()> {
     let started = Instant::now();
     let to_standard_output = arguments.output.as_deref() == Some("-");
     if to_standard_output {
         // Nothing but the result may stand there.
         screen.speak_on_standard_error();
     }
+    let settings = configuration.settings(&overrides(arguments))?;
+    if settings.engine.needs_a_model() || settings.summary().is_some() {
+        screen.warn("this version cannot ask a model for a summary yet; the ledger stands in");
+    }
     let loaded = arguments.input.load()?;
     let document = &loaded.document;
     refuse_to_overwrite_a_log(arguments, document)?;
-    let policy = policy(arguments);
-    let budget = arguments.counting.budget(document)?;
+    let policy = settings.policy.clone();
+    let budget = arguments.counting.budget(document, &settings)?;
     let family = arguments.counting.family(document);
     let mut compactor = Compactor::new(family, &policy);
     let busy = busy("counting", arguments.input.size());
@@ -151,8 +147,8 @@ pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
     let plan = compactor.plan(&moment);
     let mut store = None;
     if plan.mode != Mode::Nothing {
-        let mut opened = Store::open(&environment::store_path(arguments.store.as_ref())?)?;
-        compactor = compactor.with_scribe(memory::scribe(&mut opened, document, &conversation)?);
+        let mut opened = Store::open(&settings.store_path()?)?;
+        compactor = compactor.with_scribe(memory::scribe(&mut opened, document, &conversation, settings.redact)?);
         compactor.observe(&document.transcript);
         store = Some(opened);
     }
@@ -223,17 +219,15 @@ fn refuse_to_overwrite_a_log(arguments: &Arguments, document: &Document) -> anyh
     Ok(())
 }
 
-fn policy(arguments: &Arguments) -> Policy {
-    Policy {
-        engine: match arguments.engine {
-            WhichEngine::Auto => Engine::Auto,
-            WhichEngine::Prune => Engine::Prune,
-            WhichEngine::Ledger => Engine::Ledger,
-        },
-        budget: arguments.counting.policy(),
+/// What the flags say over the configuration file.
+fn overrides(arguments: &Arguments) -> Overrides {
+    Overrides {
+        engine: arguments.engine,
         target: arguments.target,
         tail: arguments.tail,
-        ..Policy::default()
+        store: arguments.store.clone(),
+        summarisers: arguments.summary.summarisers.clone(),
+        ..arguments.counting.overrides()
     }
 }
 

@@ -5,6 +5,7 @@ mod report;
 
 use clap::Args;
 
+use crate::config::Configuration;
 use crate::counting::Counting;
 use crate::input;
 use crate::input::Input;
@@ -30,9 +31,10 @@ pub struct Arguments {
 }
 
 /// Reads the session and shows it.
-pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
+pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Screen) -> anyhow::Result<()> {
+    let settings = configuration.settings(&arguments.counting.overrides())?;
     let document = arguments.input.read()?;
-    let budget = arguments.counting.budget(&document)?;
+    let budget = arguments.counting.budget(&document, &settings)?;
     let tally = input::tally(&document.transcript, arguments.counting.family(&document));
     let model = arguments.counting.model_of(&document);
     let report = Report::new(&document, &tally, model, &budget, arguments.biggest);

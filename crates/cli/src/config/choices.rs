@@ -1,0 +1,117 @@
+//! The closed choices of flags and file, under the names that both use.
+
+use clap::ValueEnum;
+use mainstay_engine::decide::Engine;
+use mainstay_engine::redact::Addresses;
+use mainstay_wire::reading::WireForm;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// What compacts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum EngineChoice {
+    /// Pruning where it buys enough room, what stands for the older history where it does not.
+    #[default]
+    Auto,
+    /// Pruning only, whatever it buys.
+    Prune,
+    /// A ledger in place of the older history, without pruning first.
+    Ledger,
+    /// A model's summary in place of the older history.
+    Summary,
+    /// A model's summary, with the exact values of the ledger.
+    Hybrid,
+}
+
+impl EngineChoice {
+    /// Whether it asks a model in any case.
+    pub fn needs_a_model(self) -> bool {
+        match self {
+            EngineChoice::Summary | EngineChoice::Hybrid => true,
+            EngineChoice::Auto | EngineChoice::Prune | EngineChoice::Ledger => false,
+        }
+    }
+}
+
+impl From<EngineChoice> for Engine {
+    fn from(choice: EngineChoice) -> Self {
+        match choice {
+            EngineChoice::Auto => Engine::Auto,
+            EngineChoice::Prune => Engine::Prune,
+            // The ledger is the floor under everything that asks a model.
+            EngineChoice::Ledger | EngineChoice::Summary | EngineChoice::Hybrid => Engine::Ledger,
+        }
+    }
+}
+
+/// Which sequences of roles the server accepts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum RolesChoice {
+    /// Any that the provider's form allows.
+    #[default]
+    Open,
+    /// Strictly user and assistant in turn, after at most one system message.
+    Alternating,
+}
+
+/// Addresses of the internet to hide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum AddressChoice {
+    /// None.
+    None,
+    /// Those that lead to one machine from everywhere.
+    Public,
+    /// Those of private networks too.
+    All,
+}
+
+impl From<AddressChoice> for Addresses {
+    fn from(choice: AddressChoice) -> Self {
+        match choice {
+            AddressChoice::None => Addresses::None,
+            AddressChoice::Public => Addresses::Public,
+            AddressChoice::All => Addresses::All,
+        }
+    }
+}
+
+/// How a summary is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WayChoice {
+    /// In place where the conversation's own model is the first of the chain, otherwise auxiliary.
+    #[default]
+    Auto,
+    /// Another model gets the redacted records of what is replaced.
+    Auxiliary,
+    /// The conversation's own model gets its own prefix and one instruction more.
+    InPlace,
+}
+
+/// The form that an endpoint speaks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum FormChoice {
+    /// OpenAI Chat Completions, which nearly every server speaks.
+    #[default]
+    #[serde(rename = "openai-chat")]
+    Chat,
+    /// OpenAI Responses.
+    #[serde(rename = "openai-responses")]
+    Responses,
+    /// Anthropic Messages.
+    #[serde(rename = "anthropic")]
+    Anthropic,
+}
+
+impl From<FormChoice> for WireForm {
+    fn from(choice: FormChoice) -> Self {
+        match choice {
+            FormChoice::Chat => WireForm::Chat,
+            FormChoice::Responses => WireForm::Responses,
+            FormChoice::Anthropic => WireForm::Anthropic,
+        }
+    }
+}

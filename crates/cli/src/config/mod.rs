@@ -1,0 +1,148 @@
+//! The configuration: one TOML file, flags over it, and the command that shows, checks and starts it.
+//!
+//! A command calls [`Configuration::settings`] with what its flags say and gets [`Settings`]. The file is found by
+//! `place`, read by `file` as it is written, and turned into settings once, by `settings`; every value remembers who set
+//! it. Keys are only named here; they are read when a model is to be asked.
+
+mod asking;
+mod check;
+mod choices;
+mod endpoints;
+mod file;
+mod init;
+mod keys;
+mod misread;
+mod models;
+mod origin;
+mod picker;
+mod place;
+mod settings;
+mod show;
+mod source;
+mod span_of_time;
+
+pub use choices::AddressChoice;
+pub use choices::EngineChoice;
+pub use settings::Overrides;
+pub use settings::Redact;
+pub use settings::Settings;
+pub use settings::SummarySettings;
+
+use std::path::Path;
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::Subcommand;
+
+use crate::config::place::Place;
+use crate::config::source::Source;
+use crate::environment;
+use crate::screen::Screen;
+
+/// The flag that every command takes.
+#[derive(Debug, Args)]
+pub struct Flags {
+    /// The configuration file (default: MAINSTAY_CONFIG, or mainstay/config.toml in the user's directory for settings).
+    #[arg(long, value_name = "FILE", global = true)]
+    pub config: Option<PathBuf>,
+}
+
+/// Which models write summaries; for commands that may ask one.
+#[derive(Clone, Debug, Default, Args)]
+pub struct SummaryFlags {
+    /// A model that writes summaries: a name of the configuration file, or endpoint:model, such as local:qwen3. Several are
+    /// asked in order until one answers.
+    #[arg(long = "summariser", value_name = "MODEL")]
+    pub summarisers: Vec<String>,
+}
+
+/// Where the configuration is; read when a command asks for settings.
+pub struct Configuration {
+    place: Option<Place>,
+    home: PathBuf,
+}
+
+impl Configuration {
+    /// The file that the flag, the environment or the user's directory names.
+    pub fn new(flags: &Flags) -> Self {
+        let home = environment::homes().home;
+        Self {
+            place: place::find(flags.config.as_deref(), &environment::variable, &home),
+            home,
+        }
+    }
+
+    /// The effective settings, with what a command's flags say on top.
+    pub fn settings(&self, overrides: &Overrides) -> anyhow::Result<Settings> {
+        let source = self.read()?;
+        Settings::new(&source, overrides, &environment::variable, &self.home)
+    }
+
+    /// Where the store is.
+    pub fn store(&self, given: Option<&PathBuf>) -> anyhow::Result<PathBuf> {
+        let overrides = Overrides {
+            store: given.cloned(),
+            ..Overrides::default()
+        };
+        self.settings(&overrides)?.store_path()
+    }
+
+    fn read(&self) -> anyhow::Result<Source> {
+        match &self.place {
+            Some(place) => Source::read(place),
+            None => Ok(Source::default()),
+        }
+    }
+
+    /// The file, or why there can be none.
+    fn path(&self) -> anyhow::Result<&Path> {
+        let place = self.place.as_ref();
+        place
+            .map(|place| place.path.as_path())
+            .ok_or_else(|| anyhow::anyhow!("there is no home directory; say where with --config or MAINSTAY_CONFIG"))
+    }
+}
+
+impl Settings {
+    /// The models that write summaries, with their keys read; none where no model is configured.
+    pub fn summary(&self) -> Option<SummarySettings> {
+        self.summary_with(&environment::variable)
+    }
+
+    /// Where the store is: as anybody said, or in the user's data directory.
+    pub fn store_path(&self) -> anyhow::Result<PathBuf> {
+        match &self.store {
+            Some(path) => Ok(path.clone()),
+            None => environment::usual_store(),
+        }
+    }
+}
+
+/// Show, check or start the configuration file.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Show(show::Arguments),
+    Check(check::Arguments),
+    Path(PathArguments),
+    Init(init::Arguments),
+}
+
+/// Print where the configuration file is, or would be.
+#[derive(Debug, Args)]
+struct PathArguments {}
+
+/// Shows, checks or starts it.
+pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Screen) -> anyhow::Result<()> {
+    match &arguments.command {
+        Command::Show(arguments) => show::run(arguments, configuration, screen),
+        Command::Check(arguments) => check::run(arguments, configuration, screen),
+        Command::Path(PathArguments {}) => screen.line(&configuration.path()?.display().to_string()),
+        Command::Init(arguments) => init::run(arguments, configuration, screen),
+    }
+}
