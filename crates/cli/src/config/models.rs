@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use genai_prices::Calculator;
+use mainstay_engine::account::ModelFacts;
 use mainstay_engine::account::facts;
 use mainstay_llm::model::Endpoint;
 use mainstay_llm::model::Model;
@@ -206,7 +207,7 @@ fn check_name(name: &Spanned<String>, picker: &Picker<'_>) -> Result<(), Complai
 
 /// The window by the model's name: from our own table, else from the prices that providers publish.
 fn known_window(id: &str, endpoint: &Endpoint) -> Option<(u64, Origin)> {
-    let ours = facts(id);
+    let ours = known_facts(id);
     if ours.known {
         return Some((ours.window, Origin::Known));
     }
@@ -220,8 +221,17 @@ fn known_window(id: &str, endpoint: &Endpoint) -> Option<(u64, Origin)> {
     window.map(|window| (window, Origin::Known))
 }
 
+/// What our table says. Local servers put a size or a quantisation behind a colon: `qwen3:8b`.
+fn known_facts(id: &str) -> ModelFacts {
+    let whole = facts(id);
+    match id.split_once(':') {
+        Some((family, _)) if !whole.known => facts(family),
+        Some(_) | None => whole,
+    }
+}
+
 fn usual_output(id: &str, window: u64) -> (u64, Origin) {
-    let ours = facts(id);
+    let ours = known_facts(id);
     let (output, origin) = if ours.known {
         (ours.output, Origin::Known)
     } else {

@@ -221,8 +221,8 @@ fn windows_come_from_the_name_or_have_to_be_said() {
     let known = read("[models.x]\nendpoint = 'openai'\nid = 'gpt-5-mini'");
     assert_eq!(origin(&known, "models.x.window"), Origin::Known);
     // Not in our table, but in what the provider publishes.
-    let published = read("[models.x]\nendpoint = 'openrouter'\nid = 'inception/mercury'");
-    assert!(published.models["x"].model.window > 8_000);
+    let published = read("[models.x]\nendpoint = 'openrouter'\nid = 'perplexity/sonar-pro'");
+    assert!(published.models["x"].model.window >= 100_000);
     assert!(complaint("summary.models = ['local:nobody-knows-this']").contains("nobody knows the window"));
 }
 

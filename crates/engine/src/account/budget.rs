@@ -57,7 +57,7 @@ impl ModelLimits {
 pub struct BudgetPolicy {
     /// The threshold's share of the window; by default 0.50 from 512k on and 0.75 below.
     pub threshold: Option<f64>,
-    /// The same for single models, by name or the start of it; the longest match wins.
+    /// The same for models whose name holds this; the longest match wins.
     pub model_thresholds: Vec<(String, f64)>,
     /// The tail's share of the threshold.
     pub tail: f64,
@@ -153,8 +153,8 @@ impl BudgetPolicy {
         let own = self
             .model_thresholds
             .iter()
-            .filter(|(prefix, _)| model.starts_with(prefix.as_str()))
-            .max_by_key(|(prefix, _)| prefix.len());
+            .filter(|(part, _)| model.contains(part.as_str()))
+            .max_by_key(|(part, _)| part.len());
         let default = if window >= LARGE_WINDOW {
             LARGE_SHARE
         } else {
@@ -213,7 +213,12 @@ mod tests {
             model_thresholds: vec![("claude".into(), 0.4), ("claude-opus".into(), 0.3)],
             ..BudgetPolicy::default()
         };
-        for (name, threshold) in [("gpt", 60_000), ("claude-haiku", 40_000), ("claude-opus-5", 30_000)] {
+        for (name, threshold) in [
+            ("gpt", 60_000),
+            ("claude-haiku", 40_000),
+            ("anthropic/claude", 40_000),
+            ("claude-opus-5", 30_000),
+        ] {
             let budget = Budget::new(&[limits(name, 100_000)], &policy).unwrap();
             assert_eq!(budget.threshold, threshold, "{name}");
         }
