@@ -32,7 +32,7 @@ pub struct Arguments {
     #[arg(long, value_enum)]
     ips: Option<AddressChoice>,
 
-    /// Where the store is whose key the references are made with (default: MAINSTAY_STORE, or the user's data directory).
+    /// Where the store is whose key the references are made with (default: MAINSTAY_STORE, the configuration file, or the user's data directory).
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
 

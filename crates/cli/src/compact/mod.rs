@@ -78,7 +78,7 @@ pub struct Arguments {
     #[arg(long)]
     plan: bool,
 
-    /// Where the store is (default: MAINSTAY_STORE, or the user's data directory).
+    /// Where the store is (default: MAINSTAY_STORE, the configuration file, or the user's data directory).
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
 

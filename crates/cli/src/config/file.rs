@@ -11,6 +11,7 @@ use crate::config::choices::FormChoice;
 use crate::config::choices::RolesChoice;
 use crate::config::choices::WayChoice;
 use crate::config::misread;
+use crate::config::section::Section;
 use crate::config::source::Complaint;
 use crate::config::source::Source;
 
@@ -24,12 +25,12 @@ pub type Named<T> = BTreeMap<Spanned<String>, T>;
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct File {
-    pub compact: Compact,
-    pub redact: Redact,
-    pub store: Store,
-    pub summary: Summary,
-    pub models: Named<Model>,
-    pub endpoints: Named<Endpoint>,
+    pub compact: Section<Compact>,
+    pub redact: Section<Redact>,
+    pub store: Section<Store>,
+    pub summary: Section<Summary>,
+    pub models: Named<Section<Model>>,
+    pub endpoints: Named<Section<Endpoint>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -82,7 +83,7 @@ pub struct Model {
     pub window: Field<u64>,
     pub output: Field<u64>,
     pub streams: Field<bool>,
-    pub price: Option<Spanned<Price>>,
+    pub price: Field<Section<Price>>,
 }
 
 /// Dollars for a million tokens.

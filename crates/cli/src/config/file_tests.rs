@@ -71,7 +71,7 @@ fn complaint(text: &str) -> String {
 #[test]
 fn every_key_is_read() {
     let file = read(EVERY_KEY).unwrap();
-    assert_eq!(*file.compact.engine.unwrap().get_ref(), EngineChoice::Hybrid);
+    assert_eq!(*file.compact.engine.as_ref().unwrap().get_ref(), EngineChoice::Hybrid);
     assert_eq!(file.models.len(), 2);
     assert_eq!(file.endpoints.len(), 2);
     assert!(read("").unwrap().compact.engine.is_none());
@@ -140,6 +140,20 @@ fn a_wrong_kind_is_named_and_the_value_is_not() {
         (
             "[summary]\nmodels = 'fast'",
             "c.toml:2: models is a string; it has to be a list",
+        ),
+        ("window = 5", "c.toml:1: window belongs below [compact]"),
+        ("compact = []", "c.toml:1: compact is a list; it has to be a table"),
+        (
+            "[models.x]\nprice = [0.25, 2.0]",
+            "c.toml:2: price is a list; it has to be a table",
+        ),
+        (
+            "[compact]\nengine = 5",
+            "c.toml:2: engine has to be one of its names, as a string",
+        ),
+        (
+            "[compact]\nwindow = 99999999999999999999",
+            "c.toml:2: window is out of range: it has to be a whole number of zero or more",
         ),
         (
             "compact = 7",

@@ -37,6 +37,16 @@ const ALIASES: [(&str, &str); 10] = [
     ("ips", "addresses"),
 ];
 
+/// Keys that are written without the line that opens their section.
+const SECTIONS: [(&str, &[&str]); 3] = [
+    (
+        "compact",
+        &["engine", "window", "threshold", "target", "tail", "focus", "roles"],
+    ),
+    ("redact", &["addresses", "pii"]),
+    ("endpoints", &["url", "form", "key_env", "key_file"]),
+];
+
 /// Longer names are nobody's slip of the finger, and comparing them takes time.
 const MOST_COMPARED: usize = 40;
 
@@ -55,6 +65,8 @@ pub fn explain(source: &Source, message: &str, span: Option<Range<usize>>) -> Co
             .rsplit_once("expected ")
             .map_or("another value", |(_, wanted)| wanted);
         format!("{key} is out of range: it has to be {}", plainly(wanted))
+    } else if message.starts_with("wanted ") {
+        format!("{key} has to be one of its names, as a string")
     } else if let Some(rest) = message.strip_prefix("missing field ") {
         format!("{} is missing here", quoted(rest).first().unwrap_or(&""))
     } else {
@@ -100,6 +112,12 @@ fn unknown_key(rest: &str) -> String {
              it, replace it)"
         );
     }
+    let section = SECTIONS
+        .iter()
+        .find(|(section, keys)| known.contains(section) && keys.contains(&name));
+    if let Some((section, _)) = section {
+        return format!("{name} belongs below [{section}]");
+    }
     if name.len() > MOST_COMPARED {
         return format!("there is no such key; known here: {}", known.join(", "));
     }
@@ -130,6 +148,9 @@ fn wrong_kind(key: &str, rest: &str) -> String {
         _ => "something else",
     };
     let wanted = rest.rsplit_once("expected ").map_or("", |(_, wanted)| wanted);
+    if kind == "integer" && wanted.starts_with('u') {
+        return format!("{key} is out of range: it has to be {}", plainly(wanted));
+    }
     format!("{key} is {found}; it has to be {}", plainly(wanted))
 }
 

@@ -16,6 +16,7 @@ mod models;
 mod origin;
 mod picker;
 mod place;
+mod section;
 mod settings;
 mod show;
 mod source;

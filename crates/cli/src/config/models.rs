@@ -19,6 +19,7 @@ use crate::config::keys::KeySource;
 use crate::config::misread::suggestion;
 use crate::config::origin::Origin;
 use crate::config::picker::Picker;
+use crate::config::section::Section;
 use crate::config::source::Complaint;
 
 /// What a model may write where nobody says: enough for any summary, and what common models can.
@@ -148,13 +149,13 @@ impl Catalogue {
         if let Some(price) = &table.price {
             check_price(price, picker)?;
             let origin = picker.origin(price);
-            picker.note(&key_of("price"), price.get_ref(), origin);
+            picker.note(&key_of("price"), **price.get_ref(), origin);
         }
         let model = self.model(name.get_ref(), &id, window, output, server.endpoint);
         Ok(Candidate {
             model: Model { streams, ..model },
             key: server.key,
-            price: table.price.as_ref().map(|price| *price.get_ref()),
+            price: table.price.as_ref().map(|price| **price.get_ref()),
         })
     }
 
@@ -232,21 +233,21 @@ fn known_facts(id: &str) -> ModelFacts {
 
 fn usual_output(id: &str, window: u64) -> (u64, Origin) {
     let ours = known_facts(id);
-    let (output, origin) = if ours.known {
-        (ours.output, Origin::Known)
-    } else {
-        (USUAL_OUTPUT, Origin::BuiltIn)
-    };
-    (output.min(window / OUTPUT_SHARE), origin)
+    match ours.known {
+        true if ours.window == window => (ours.output, Origin::Known),
+        // Served with another window than usual: what is known of its output was said of the usual one.
+        true => (ours.output.min(window / OUTPUT_SHARE), Origin::Known),
+        false => (USUAL_OUTPUT.min(window / OUTPUT_SHARE), Origin::BuiltIn),
+    }
 }
 
-fn check_price(price: &Spanned<Price>, picker: &Picker<'_>) -> Result<(), Complaint> {
+fn check_price(price: &Spanned<Section<Price>>, picker: &Picker<'_>) -> Result<(), Complaint> {
     let Price {
         input,
         output,
         cache_read,
         cache_write,
-    } = price.get_ref();
+    } = &**price.get_ref();
     let all = [Some(*input), Some(*output), *cache_read, *cache_write];
     // TOML has infinities and numbers that are none.
     if all.into_iter().flatten().all(|price| price.is_finite() && price >= 0.0) {

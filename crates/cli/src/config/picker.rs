@@ -9,12 +9,15 @@ use crate::config::origin::Origin;
 use crate::config::origin::Row;
 use crate::config::source::Source;
 
+/// The sections, in the order in which they are shown.
+const SECTIONS: [&str; 6] = ["compact.", "redact.", "store.", "summary.", "models.", "endpoints."];
+
 /// Collects the effective values.
 pub struct Picker<'a> {
     /// The file, for lines and complaints.
     pub source: &'a Source,
     /// What was chosen so far.
-    pub rows: Vec<Row>,
+    rows: Vec<Row>,
 }
 
 impl<'a> Picker<'a> {
@@ -24,6 +27,13 @@ impl<'a> Picker<'a> {
             source,
             rows: Vec::new(),
         }
+    }
+
+    /// Everything that was chosen, section by section.
+    pub fn into_rows(mut self) -> Vec<Row> {
+        let section = |row: &Row| SECTIONS.iter().position(|section| row.key.starts_with(section));
+        self.rows.sort_by_key(section);
+        self.rows
     }
 
     /// Where a value of the file stands.

@@ -162,13 +162,13 @@ impl Settings {
         let file = file::parse(source)?;
         check_figures(&file, source)?;
         let mut picker = Picker::new(source);
-        let policy = policy(&file, overrides, &mut picker);
         let compact = &file.compact;
+        let window = overrides.window.map(|window| (window, "--window"));
+        let window = picker.optional("compact.window", window, &compact.window);
+        let policy = policy(&file, overrides, &mut picker);
         let focus = overrides.focus.clone().map(|focus| (focus, "--focus"));
         let focus = picker.optional("compact.focus", focus, &compact.focus);
         let roles = picker.with_default("compact.roles", None, &compact.roles, RolesChoice::Open);
-        let window = overrides.window.map(|window| (window, "--window"));
-        let window = picker.optional("compact.window", window, &compact.window);
         let addresses = overrides.addresses.map(|addresses| (addresses, "--ips"));
         let redact = Redact {
             addresses: picker.optional("redact.addresses", addresses, &file.redact.addresses),
@@ -201,7 +201,7 @@ impl Settings {
             asking,
             chain,
             models,
-            rows: picker.rows,
+            rows: picker.into_rows(),
         })
     }
 
