@@ -1,6 +1,7 @@
 //! What commands work with: flags, variables, file and what is built in, brought together once.
 
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -334,16 +335,16 @@ fn chain(
     let flag = (!overrides.summarisers.is_empty()).then(|| (overrides.summarisers.clone(), "--summariser"));
     let is_flag = flag.is_some();
     let names = picker.with_default("summary.models", flag, &file.summary.models, Vec::new());
-    let mut chain: Vec<Candidate> = Vec::new();
-    for name in &names {
+    let mut chain = Vec::new();
+    let mut known = BTreeSet::new();
+    // A model that is named twice is asked once.
+    for name in names.iter().filter(|name| known.insert(*name)) {
         let found = catalogue.find(name, picker, home);
         let candidate = found.map_err(|why| match &file.summary.models {
             Some(field) if !is_flag => picker.source.complain(field.span(), why).into(),
             Some(_) | None => anyhow::anyhow!("--summariser: {why}"),
         })?;
-        if chain.iter().all(|known| known.model.name != candidate.model.name) {
-            chain.push(candidate);
-        }
+        chain.push(candidate);
     }
     Ok(chain)
 }

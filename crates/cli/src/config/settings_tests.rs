@@ -289,3 +289,21 @@ fn figures_that_cannot_be_meant_are_errors_with_their_line() {
     let said = complaint("[models.x]\nendpoint='local'\nwindow = 1");
     assert!(said.contains("does not fit"), "{said}");
 }
+
+#[test]
+fn a_file_in_any_state_is_read_or_refused() {
+    for at in (0..EVERY_KEY.len()).filter(|at| EVERY_KEY.is_char_boundary(*at)) {
+        let (before, after) = EVERY_KEY.split_at(at);
+        let rest = after.get(1..).unwrap_or("");
+        for text in [
+            before.to_owned(),
+            format!("{before}{rest}"),
+            format!("{before}\"{rest}"),
+            format!("{before}9{rest}"),
+        ] {
+            if let Err(said) = with(&text, &Overrides::default(), &nothing) {
+                assert!(said.starts_with("/etc/m/c.toml:"), "{said}");
+            }
+        }
+    }
+}

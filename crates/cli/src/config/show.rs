@@ -187,10 +187,10 @@ fn print(
         return screen.line("  None: there are no summaries, and the ledger does the work.");
     }
     screen.heading("Models")?;
+    let places: BTreeMap<&String, usize> = report.chain.iter().zip(1..).collect();
     let rows = report.models.iter().map(|model| {
-        let place = report.chain.iter().position(|name| *name == model.name);
         vec![
-            place.map_or_else(|| "–".to_owned(), |place| (place + 1).to_string()),
+            places.get(&model.name).map_or_else(|| "–".to_owned(), usize::to_string),
             plain(&model.name),
             plain(&model.id),
             plain(&model.url),
