@@ -161,6 +161,7 @@ impl Settings {
     /// Brings everything together.
     pub fn new(source: &Source, overrides: &Overrides, variables: Variables<'_>, home: &Path) -> anyhow::Result<Self> {
         let file = file::parse(source)?;
+        source.refuse_secrets()?;
         check_figures(&file, source)?;
         let mut picker = Picker::new(source);
         let compact = &file.compact;

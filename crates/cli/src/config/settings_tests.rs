@@ -307,3 +307,62 @@ fn a_file_in_any_state_is_read_or_refused() {
         }
     }
 }
+
+#[test]
+fn a_secret_is_refused_wherever_it_stands() {
+    let secret = "sk-proj-Zq8vR2mN4kT7wX1yB5cD9fGhJ3LpS6aE";
+    for text in [
+        format!("[models.x]\nid = '{secret}'\nendpoint = 'local'"),
+        format!("[compact]\nfocus = 'use {secret}'"),
+        format!("[summary]\nmodels = ['openai:{secret}']"),
+        format!("\n[models.'{secret}']\nendpoint = 'local'"),
+        format!("[store]\npath = '/{secret}'"),
+        format!("\n# key = '{secret}'"),
+    ] {
+        let said = complaint(&text);
+        assert!(said.starts_with("/etc/m/c.toml:2: this looks like a key"), "{said}");
+        assert!(!said.contains("Zq8vR2mN"), "{said}");
+    }
+}
+
+#[test]
+fn what_only_resembles_a_secret_is_read() {
+    let text = r#"
+        [endpoints.azure]
+        url = "https://my-resource-name-eastus2.openai.azure.com/openai/v1"
+        key_file = "~/.config/secrets/anthropic_api_key.txt"
+        headers = { "OpenAI-Organization" = "org-4fKq8sd9sKd8s7f6", "HTTP-Referer" = "https://example.com" }
+        [compact]
+        focus = "tokens and the login password flow"
+        [models.a]
+        endpoint = "azure"
+        id = "arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.anthropic.claude-sonnet-4-5-20250929-v1:0"
+        window = 200000
+        [summary]
+        models = ["openai:ft:gpt-4o-mini-2024-07-18:acme::AbCd1234"]
+    "#;
+    let source = Source::new(Path::new("c"), text.to_owned());
+    assert_eq!(source.refuse_secrets(), Ok(()));
+    assert!(file::parse(&source).is_ok());
+}
+
+#[test]
+fn the_documentation_shows_every_key_and_its_example_can_be_read() {
+    let page = include_str!("../../../../docs/configuration.md");
+    for line in EVERY_KEY
+        .lines()
+        .filter(|line| line.contains(" = ") && !line.starts_with('"'))
+    {
+        let name = line.split(" = ").next().unwrap();
+        assert!(
+            page.contains(&format!("| `{name}` |")),
+            "{name} is not in docs/configuration.md"
+        );
+    }
+    for name in endpoints::built_in() {
+        assert!(page.contains(&format!("| `{name}` |")), "{name}");
+    }
+    let example = page.split("## An example").nth(1).unwrap();
+    let settings = read(&example.replace("\n    ", "\n"));
+    assert_eq!(settings.chain.len(), 2);
+}

@@ -89,6 +89,19 @@ impl Source {
     }
 }
 
+impl Source {
+    /// Refuses a text that holds something that looks like a secret, be it under a key of ours or in a comment: what is in
+    /// the file may be shown.
+    pub fn refuse_secrets(&self) -> Result<(), Complaint> {
+        let Some(span) = redactor().find(&self.text).into_iter().next() else {
+            return Ok(());
+        };
+        let words = "this looks like a key or a password, which must not stand in this file, not even as a comment; name an \
+                     environment variable with key_env, or a file of its own with key_file";
+        Err(self.complain(span.start..span.end, words))
+    }
+}
+
 /// Something that is wrong with the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Complaint {
