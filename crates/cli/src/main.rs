@@ -1,4 +1,4 @@
-//! The `mainstay` command: flags, environment, exit codes. Each command is one file.
+//! The `mainstay` command: flags, environment, configuration, exit codes. Each command is one file.
 //!
 //! Exit codes: 0 done, 1 error, 2 usage, 100 gate not met. Results go to standard output, everything for
 //! people that is not the result goes to standard error.

@@ -105,16 +105,7 @@ pub fn server(
 ) -> Result<Server, Complaint> {
     let known = BUILT_IN.iter().find(|server| server.name == name.get_ref());
     let key_of = |field: &str| format!("endpoints.{}.{field}", name.get_ref());
-    let url = match (&table.url, known) {
-        (Some(field), _) => address(field.get_ref()).map_err(|why| picker.source.complain(field.span(), why))?,
-        (None, Some(known)) => known.url.to_owned(),
-        (None, None) => {
-            let words = format!("the endpoint {} needs a url", name.get_ref());
-            return Err(picker.source.complain(name.span(), words));
-        }
-    };
-    let origin = table.url.as_ref().map_or(Origin::BuiltIn, |field| picker.origin(field));
-    picker.note(&key_of("url"), &url, origin);
+    let url = url(name, table, known, picker)?;
     let form = known.map_or(FormChoice::default(), |known| known.form);
     let form = picker.with_default(&key_of("form"), None, &table.form, form);
     let key = key_source(name, table, known, picker, home)?;
@@ -167,6 +158,25 @@ pub fn span_of(
     };
     picker.note(key, span_of_time::show(span), origin);
     Ok(span)
+}
+
+fn url(
+    name: &Spanned<String>,
+    table: &file::Endpoint,
+    known: Option<&BuiltIn>,
+    picker: &mut Picker<'_>,
+) -> Result<String, Complaint> {
+    let url = match (&table.url, known) {
+        (Some(field), _) => address(field.get_ref()).map_err(|why| picker.source.complain(field.span(), why))?,
+        (None, Some(known)) => known.url.to_owned(),
+        (None, None) => {
+            let words = format!("the endpoint {} needs a url", name.get_ref());
+            return Err(picker.source.complain(name.span(), words));
+        }
+    };
+    let origin = table.url.as_ref().map_or(Origin::BuiltIn, |field| picker.origin(field));
+    picker.note(&format!("endpoints.{}.url", name.get_ref()), &url, origin);
+    Ok(url)
 }
 
 fn key_source(

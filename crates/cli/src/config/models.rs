@@ -121,30 +121,7 @@ impl Catalogue {
         let origin = picker.origin(endpoint);
         picker.note(&key_of("endpoint"), endpoint.get_ref(), origin);
         let id = picker.with_default(&key_of("id"), None, &table.id, name.get_ref().clone());
-        let known = known_window(&id, &server.endpoint);
-        let (window, origin) = match (&table.window, known) {
-            (Some(field), _) => (*field.get_ref(), picker.origin(field)),
-            (None, Some(known)) => known,
-            (None, None) => {
-                let words = format!("nobody knows the window of {id}; say it here, such as window = 128000");
-                return Err(picker.source.complain(name.span(), words));
-            }
-        };
-        picker.note(&key_of("window"), window, origin);
-        let (output, origin) = match &table.output {
-            Some(field) => (*field.get_ref(), picker.origin(field)),
-            None => usual_output(&id, window),
-        };
-        if output == 0 || output >= window {
-            let span = table
-                .output
-                .as_ref()
-                .or(table.window.as_ref())
-                .map_or(name.span(), Spanned::span);
-            let words = format!("an output of {output} tokens does not fit into a window of {window}");
-            return Err(picker.source.complain(span, words));
-        }
-        picker.note(&key_of("output"), output, origin);
+        let (window, output) = limits(name, table, &id, &server.endpoint, picker)?;
         let streams = picker.with_default(&key_of("streams"), None, &table.streams, true);
         if let Some(price) = &table.price {
             check_price(price, picker)?;
@@ -192,6 +169,42 @@ impl Catalogue {
         self.servers.insert(name.to_owned(), server.clone());
         Ok(server)
     }
+}
+
+/// The window and the output of a model with a section of its own.
+fn limits(
+    name: &Spanned<String>,
+    table: &file::Model,
+    id: &str,
+    endpoint: &Endpoint,
+    picker: &mut Picker<'_>,
+) -> Result<(u64, u64), Complaint> {
+    let key_of = |field: &str| format!("models.{}.{field}", name.get_ref());
+    let known = known_window(id, endpoint);
+    let (window, origin) = match (&table.window, known) {
+        (Some(field), _) => (*field.get_ref(), picker.origin(field)),
+        (None, Some(known)) => known,
+        (None, None) => {
+            let words = format!("nobody knows the window of {id}; say it here, such as window = 128000");
+            return Err(picker.source.complain(name.span(), words));
+        }
+    };
+    picker.note(&key_of("window"), window, origin);
+    let (output, origin) = match &table.output {
+        Some(field) => (*field.get_ref(), picker.origin(field)),
+        None => usual_output(id, window),
+    };
+    if output == 0 || output >= window {
+        let span = table
+            .output
+            .as_ref()
+            .or(table.window.as_ref())
+            .map_or(name.span(), Spanned::span);
+        let words = format!("an output of {output} tokens does not fit into a window of {window}");
+        return Err(picker.source.complain(span, words));
+    }
+    picker.note(&key_of("output"), output, origin);
+    Ok((window, output))
 }
 
 /// Names stand in reports and on screens.

@@ -165,6 +165,8 @@ impl Settings {
         check_figures(&file, source)?;
         let mut picker = Picker::new(source);
         let compact = &file.compact;
+        let engine = overrides.engine.map(|engine| (engine, "--engine"));
+        let engine = picker.with_default("compact.engine", engine, &compact.engine, EngineChoice::Auto);
         let window = overrides.window.map(|window| (window, "--window"));
         let window = picker.optional("compact.window", window, &compact.window);
         let policy = policy(&file, overrides, &mut picker);
@@ -189,12 +191,12 @@ impl Settings {
         for candidate in &chain {
             models.insert(candidate.model.name.clone(), candidate.clone());
         }
-        let engine = overrides
-            .engine
-            .or(compact.engine.as_ref().map(|field| *field.get_ref()));
         Ok(Self {
-            engine: engine.unwrap_or_default(),
-            policy,
+            engine,
+            policy: Policy {
+                engine: engine.into(),
+                ..policy
+            },
             window,
             focus,
             roles,
@@ -246,10 +248,6 @@ impl Settings {
 fn policy(file: &File, overrides: &Overrides, picker: &mut Picker<'_>) -> Policy {
     let mut policy = Policy::default();
     let compact = &file.compact;
-    let engine = overrides.engine.map(|engine| (engine, "--engine"));
-    policy.engine = picker
-        .with_default("compact.engine", engine, &compact.engine, EngineChoice::Auto)
-        .into();
     let threshold = overrides.threshold.map(|threshold| (threshold, "--threshold"));
     policy.budget.threshold = picker.optional("compact.threshold", threshold, &compact.threshold);
     // A flag is for this very run: what the file says about single models does not stand against it.

@@ -182,11 +182,14 @@ fn print(
         vec![plain(&row.key), plain(&value), row.origin.to_string()]
     });
     screen.table(&["KEY", "VALUE", "FROM"], rows.collect())?;
+    print_models(report, screen)
+}
+
+fn print_models(report: &Report, screen: &mut Screen) -> anyhow::Result<()> {
+    screen.heading("Models")?;
     if report.models.is_empty() {
-        screen.heading("Models")?;
         return screen.line("  None: there are no summaries, and the ledger does the work.");
     }
-    screen.heading("Models")?;
     let places: BTreeMap<&String, usize> = report.chain.iter().zip(1..).collect();
     let rows = report.models.iter().map(|model| {
         vec![
