@@ -204,9 +204,7 @@ fn a_block_inside_of_a_message_is_replaced_by_the_next_one() {
                 .flat_map(|message| &message.parts);
             let frames = frames.filter(|part| matches!(part, Part::Text(text) if learned.mark_of(text).is_some()));
             assert_eq!(frames.count(), 1, "seed {seed}, cycle {cycle}: {:?}", block.seat);
-            let parts = |messages: &[Message]| {
-                messages.iter().map(|message| message.parts.clone()).collect::<Vec<_>>()
-            };
+            let parts = |messages: &[Message]| messages.iter().map(|message| message.parts.clone()).collect::<Vec<_>>();
             assert_eq!(
                 parts(read_back.transcript.messages()),
                 parts(&compactor.messages(&document.transcript)),

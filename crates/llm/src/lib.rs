@@ -37,3 +37,5 @@ pub mod client;
 pub mod chain;
 
 pub mod batch;
+
+pub mod summarise;

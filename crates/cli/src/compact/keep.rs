@@ -7,6 +7,7 @@ use mainstay_engine::compaction::Outcome;
 use mainstay_engine::transcript::Part;
 use mainstay_engine::transcript::ToolOutcome;
 use mainstay_engine::transform::Dropped;
+use mainstay_llm::price::Spent;
 use mainstay_store::CheckpointId;
 use mainstay_store::Metrics;
 use mainstay_store::NewCheckpoint;
@@ -29,6 +30,8 @@ pub struct Moment<'a> {
     pub original: &'a [&'a [u8]],
     /// Its name.
     pub conversation: &'a str,
+    /// What models cost for it.
+    pub spent: Option<Spent>,
     /// When the work began.
     pub started: Instant,
 }
@@ -78,6 +81,12 @@ pub fn keep(
     };
     let states = states(compactor, outcome, moment);
     let ledgers: Vec<_> = states.iter().map(|(name, state)| NewLedger { name, state }).collect();
+    let prompts = outcome.writing.as_ref().map(|writing| writing.prompts.as_slice());
+    let prompts: Vec<(&str, &str)> = prompts
+        .unwrap_or_default()
+        .iter()
+        .map(|(name, hash)| (*name, hash.as_str()))
+        .collect();
     let id = store.append(&NewCheckpoint {
         source: &arguments.input.session,
         format: document.format.name,
@@ -96,8 +105,12 @@ pub fn keep(
             turns: turns as u64,
             earliest_changed: outcome.earliest_changed.map(|index| index as u64),
             duration_ms: u64::try_from(moment.started.elapsed().as_millis()).unwrap_or(u64::MAX),
+            summary_tokens: outcome.writing.as_ref().map_or(0, |writing| writing.tokens),
+            summary_calls: moment.spent.map_or(0, |spent| spent.calls),
+            auxiliary_tokens: moment.spent.map_or(0, |spent| spent.usage.total()),
             ..Metrics::default()
         },
+        prompts: &prompts,
         plan: &plan,
         engine_version: env!("CARGO_PKG_VERSION"),
         ledgers: &ledgers,

@@ -3,6 +3,7 @@
 mod keep;
 mod print;
 mod report;
+mod summary;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,7 +17,6 @@ use mainstay_engine::compaction::Outcome;
 use mainstay_engine::compaction::Verdict;
 use mainstay_engine::decide::Mode;
 use mainstay_engine::decide::ReasoningRule;
-use mainstay_engine::decide::Roles;
 use mainstay_engine::decide::Situation;
 use mainstay_engine::ledger::scribe::NothingToHide;
 use mainstay_engine::ledger::scribe::Scribe;
@@ -33,6 +33,7 @@ use crate::config::Configuration;
 use crate::config::EngineChoice;
 use crate::config::Overrides;
 use crate::config::SummaryFlags;
+use crate::config::WritingFlags;
 use crate::counting::Counting;
 use crate::counting::calibrate;
 use crate::counting::definitions;
@@ -61,6 +62,9 @@ pub struct Arguments {
 
     #[command(flatten)]
     summary: SummaryFlags,
+
+    #[command(flatten)]
+    writing: WritingFlags,
 
     /// Come down to this many tokens.
     #[arg(long, value_name = "TOKENS")]
@@ -96,9 +100,7 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
         screen.speak_on_standard_error();
     }
     let settings = configuration.settings(&overrides(arguments))?;
-    if settings.engine.needs_a_model() || settings.summary().is_some() {
-        screen.warn("this version cannot ask a model for a summary yet; the ledger stands in");
-    }
+    let writers = summary::Models::new(&settings, screen)?;
     let loaded = arguments.input.load()?;
     let document = &loaded.document;
     refuse_to_overwrite_a_log(arguments, document)?;
@@ -116,7 +118,7 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
         scale: fit.scale,
         forced: arguments.force,
         margin: 0,
-        roles: Roles::Open,
+        roles: settings.roles.into(),
         block_role: match document.form() {
             WireForm::Chat | WireForm::Responses => Role::System,
             WireForm::Anthropic => Role::User,
@@ -126,13 +128,14 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
             WireForm::Chat | WireForm::Anthropic => ReasoningRule::MayDrop,
         },
     };
+    let known = writers.as_ref().map(|writers| writers.known(document));
     let moment = Moment {
         transcript: &document.transcript,
         budget: &budget,
         policy: &policy,
         situation,
         leaks: &NoSecrets,
-        writers: None,
+        writers: known.as_ref().zip(writers.as_ref().map(|writers| &writers.prompts)),
     };
     if arguments.plan {
         // A plan is only looked at: it needs no key and no store.
@@ -152,15 +155,20 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
         compactor.observe(&document.transcript);
         store = Some(opened);
     }
-    let mut outcome = compactor.pass(&document.transcript, &budget, &policy, situation, &NoSecrets);
+    let mut outcome = match &writers {
+        Some(writers) => writers.pass(&mut compactor, &moment, document)?,
+        None => compactor.pass(&document.transcript, &budget, &policy, situation, &NoSecrets),
+    };
     refuse_broken(document, &compactor, &mut outcome);
-    let mut report = Report::new(document, &outcome, &budget);
+    let spent = writers.as_ref().map(summary::Models::spent);
+    let mut report = Report::new(document, &outcome, &budget, spent);
     match (&outcome.verdict, &mut store) {
         (Verdict::Compacted, Some(store)) => {
             let moment = keep::Moment {
                 document,
                 original: &original,
                 conversation: &conversation,
+                spent,
                 started,
             };
             let (checkpoint, result) = keep::keep(arguments, &moment, &compactor, &outcome, store)?;
@@ -227,6 +235,8 @@ fn overrides(arguments: &Arguments) -> Overrides {
         tail: arguments.tail,
         store: arguments.store.clone(),
         summarisers: arguments.summary.summarisers.clone(),
+        focus: arguments.writing.focus.clone(),
+        way: arguments.writing.way,
         ..arguments.counting.overrides()
     }
 }

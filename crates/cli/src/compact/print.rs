@@ -5,6 +5,7 @@ use mainstay_wire::document::Document;
 
 use crate::compact::report::PlanReport;
 use crate::compact::report::Report;
+use crate::compact::report::SummaryReport;
 use crate::screen::Screen;
 use crate::screen::number;
 use crate::screen::opening;
@@ -48,6 +49,15 @@ pub fn outcome(report: &Report, output: Option<&str>, screen: &mut Screen) -> an
     for reason in report.reason.split("; ") {
         screen.line(&format!("  {reason}"))?;
     }
+    if let Some(summary) = &report.summary {
+        written(summary, screen)?;
+    }
+    if !report.flaws.is_empty() {
+        screen.heading("To know")?;
+        for flaw in &report.flaws {
+            screen.line(&format!("  {}: {}", flaw.kind, opening(&flaw.detail, WIDEST)))?;
+        }
+    }
     if let Some(index) = report.earliest_changed {
         screen.line(&format!(
             "\nThe prompt is unchanged before message {index}: so much of the provider's cache stays warm."
@@ -61,6 +71,27 @@ pub fn outcome(report: &Report, output: Option<&str>, screen: &mut Screen) -> an
     screen.line(&format!("  mainstay loss {id}          what this dropped"))?;
     screen.line(&format!("  mainstay restore {id}       the exact original"))?;
     screen.line("  mainstay recall WORDS                   search what was dropped")
+}
+
+/// Longer details are cut; `--json` has them whole.
+const WIDEST: usize = 200;
+
+fn written(summary: &SummaryReport, screen: &mut Screen) -> anyhow::Result<()> {
+    screen.heading("Summary")?;
+    let what = match summary.used {
+        true => format!("{} tokens by a model, {}", number(summary.tokens), summary.way),
+        false => "none: the ledger stands alone".to_owned(),
+    };
+    let cost = match summary.cost_usd {
+        Some(cost) => format!("${cost:.4}"),
+        None => "no price known".to_owned(),
+    };
+    screen.line(&format!(
+        "  {what}; {} calls, {} tokens in, {} out, {cost}",
+        summary.calls,
+        number(summary.tokens_in),
+        number(summary.tokens_out),
+    ))
 }
 
 /// Shows a plan.

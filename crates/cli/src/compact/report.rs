@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use mainstay_engine::account::Budget;
 use mainstay_engine::compaction::Outcome;
 use mainstay_engine::compaction::Verdict;
+use mainstay_engine::compaction::WritingDone;
 use mainstay_engine::decide::Plan;
 use mainstay_engine::transcript::Part;
+use mainstay_llm::price::Spent;
 use mainstay_wire::document::Document;
 use serde::Serialize;
 
@@ -17,6 +19,7 @@ pub struct Report {
     pub compacted: bool,
     pub reason: String,
     pub mode: &'static str,
+    pub made: Option<&'static str>,
     pub window: u64,
     pub threshold: u64,
     pub target: u64,
@@ -26,7 +29,25 @@ pub struct Report {
     pub pruned: BTreeMap<&'static str, Pruned>,
     pub earliest_changed: Option<usize>,
     pub checkpoint: Option<String>,
+    pub summary: Option<SummaryReport>,
     pub flaws: Vec<FlawReport>,
+}
+
+/// What models did.
+#[derive(Debug, Serialize)]
+pub struct SummaryReport {
+    pub used: bool,
+    pub way: &'static str,
+    pub tokens: u64,
+    pub answers: u64,
+    pub records_sent: usize,
+    pub records_left_out: usize,
+    pub prompts: BTreeMap<&'static str, String>,
+    pub calls: u64,
+    pub tokens_in: u64,
+    pub tokens_cached: u64,
+    pub tokens_out: u64,
+    pub cost_usd: Option<f64>,
 }
 
 /// What was pruned of one kind.
@@ -45,7 +66,7 @@ pub struct FlawReport {
 
 impl Report {
     /// Puts the report together; the checkpoint is filled in once there is one.
-    pub fn new(document: &Document, outcome: &Outcome, budget: &Budget) -> Self {
+    pub fn new(document: &Document, outcome: &Outcome, budget: &Budget, spent: Option<Spent>) -> Self {
         let mut pruned: BTreeMap<&'static str, Pruned> = BTreeMap::new();
         for dropped in &outcome.dropped {
             let kind = pruned.entry(dropped.action.name()).or_default();
@@ -61,6 +82,7 @@ impl Report {
                 Verdict::Unchanged(reason) => reason.clone(),
             },
             mode: outcome.plan.mode.name(),
+            made: (outcome.verdict == Verdict::Compacted).then(|| outcome.mode()),
             window: budget.window,
             threshold: budget.threshold,
             target: outcome.plan.target,
@@ -70,6 +92,10 @@ impl Report {
             pruned,
             earliest_changed: outcome.earliest_changed,
             checkpoint: None,
+            summary: outcome
+                .writing
+                .as_ref()
+                .map(|writing| SummaryReport::new(writing, &spent.unwrap_or_default())),
             flaws: outcome
                 .flaws
                 .iter()
@@ -78,6 +104,25 @@ impl Report {
                     detail: flaw.detail.clone(),
                 })
                 .collect(),
+        }
+    }
+}
+
+impl SummaryReport {
+    fn new(writing: &WritingDone, spent: &Spent) -> Self {
+        Self {
+            used: writing.was_used,
+            way: writing.way.name(),
+            tokens: writing.tokens,
+            answers: writing.answers,
+            records_sent: writing.records.0,
+            records_left_out: writing.records.1,
+            prompts: writing.prompts.iter().cloned().collect(),
+            calls: spent.calls,
+            tokens_in: spent.usage.input,
+            tokens_cached: spent.usage.cache_read,
+            tokens_out: spent.usage.output,
+            cost_usd: spent.cost.filter(|_| spent.unknown == 0),
         }
     }
 }
@@ -92,8 +137,18 @@ pub struct PlanReport {
     pub head_end: usize,
     pub tail_start: usize,
     pub pinned: Option<usize>,
+    pub writing: Option<WritingReport>,
     pub reasons: Vec<String>,
     pub actions: Vec<ActionReport>,
+}
+
+/// The summary that a model would write.
+#[derive(Debug, Serialize)]
+pub struct WritingReport {
+    pub way: &'static str,
+    pub beside_ledger: bool,
+    pub tokens: u64,
+    pub input: u64,
 }
 
 /// One planned action.
@@ -133,6 +188,12 @@ impl PlanReport {
             head_end: plan.boundary.head_end,
             tail_start: plan.boundary.tail_start,
             pinned: plan.boundary.pinned,
+            writing: plan.writing.as_ref().map(|writing| WritingReport {
+                way: writing.way.name(),
+                beside_ledger: writing.has_ledger,
+                tokens: writing.tokens,
+                input: writing.input,
+            }),
             reasons: plan.reasons.clone(),
             actions: actions.collect(),
         }

@@ -2,6 +2,8 @@
 
 use clap::ValueEnum;
 use mainstay_engine::decide::Engine;
+use mainstay_engine::decide::Roles;
+use mainstay_engine::decide::WayWanted;
 use mainstay_engine::redact::Addresses;
 use mainstay_wire::reading::WireForm;
 use serde::Deserialize;
@@ -34,13 +36,33 @@ impl EngineChoice {
     }
 }
 
+impl From<RolesChoice> for Roles {
+    fn from(choice: RolesChoice) -> Self {
+        match choice {
+            RolesChoice::Open => Roles::Open,
+            RolesChoice::Alternating => Roles::Alternating,
+        }
+    }
+}
+
+impl From<WayChoice> for WayWanted {
+    fn from(choice: WayChoice) -> Self {
+        match choice {
+            WayChoice::Auto => WayWanted::Auto,
+            WayChoice::Auxiliary => WayWanted::Auxiliary,
+            WayChoice::InPlace => WayWanted::InPlace,
+        }
+    }
+}
+
 impl From<EngineChoice> for Engine {
     fn from(choice: EngineChoice) -> Self {
         match choice {
             EngineChoice::Auto => Engine::Auto,
             EngineChoice::Prune => Engine::Prune,
-            // The ledger is the floor under everything that asks a model.
-            EngineChoice::Ledger | EngineChoice::Summary | EngineChoice::Hybrid => Engine::Ledger,
+            EngineChoice::Ledger => Engine::Ledger,
+            EngineChoice::Summary => Engine::Summary,
+            EngineChoice::Hybrid => Engine::Hybrid,
         }
     }
 }
@@ -79,10 +101,10 @@ impl From<AddressChoice> for Addresses {
 }
 
 /// How a summary is asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum WayChoice {
-    /// In place where the conversation's own model is the first of the chain, otherwise auxiliary.
+    /// In place where the provider is known to have the conversation in its cache, otherwise auxiliary.
     #[default]
     Auto,
     /// Another model gets the redacted records of what is replaced.

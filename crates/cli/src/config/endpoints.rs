@@ -134,6 +134,7 @@ pub fn server(
             url,
             form: form.into(),
             key: None,
+            key_origin: (key != KeySource::None).then(|| key.to_string()),
             headers,
             limits,
         },

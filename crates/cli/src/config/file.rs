@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use mainstay_llm::model::Rates;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -100,6 +101,17 @@ pub struct Price {
     /// Of the prompt, written to the provider's cache.
     #[serde(default)]
     pub cache_write: Option<f64>,
+}
+
+impl From<Price> for Rates {
+    fn from(price: Price) -> Self {
+        Rates {
+            input: price.input,
+            output: price.output,
+            cache_read: price.cache_read,
+            cache_write: price.cache_write,
+        }
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -24,6 +24,7 @@ mod span_of_time;
 
 pub use choices::AddressChoice;
 pub use choices::EngineChoice;
+pub use choices::WayChoice;
 pub use settings::Overrides;
 pub use settings::Redact;
 pub use settings::Settings;
@@ -55,6 +56,18 @@ pub struct SummaryFlags {
     /// asked in order until one answers.
     #[arg(long = "summariser", value_name = "MODEL")]
     pub summarisers: Vec<String>,
+}
+
+/// How a summary is written; for commands that compact.
+#[derive(Clone, Debug, Default, Args)]
+pub struct WritingFlags {
+    /// Keep most of what is about this.
+    #[arg(long, value_name = "TEXT")]
+    pub focus: Option<String>,
+
+    /// How a model is asked for a summary (default: auto).
+    #[arg(long, value_enum)]
+    pub way: Option<WayChoice>,
 }
 
 /// Where the configuration is; read when a command asks for settings.

@@ -144,6 +144,7 @@ impl Catalogue {
             window,
             output,
             streams: true,
+            rates: None,
         }
     }
 

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use mainstay_engine::decide::Policy;
+use mainstay_engine::decide::SummaryPolicy;
 use mainstay_engine::redact::Addresses;
 use mainstay_engine::redact::Options;
 use mainstay_llm::model::Model;
@@ -20,7 +21,6 @@ use crate::config::endpoints;
 use crate::config::file;
 use crate::config::file::Field;
 use crate::config::file::File;
-use crate::config::file::Price;
 use crate::config::models::Candidate;
 use crate::config::models::Catalogue;
 use crate::config::origin::Origin;
@@ -33,8 +33,6 @@ use crate::config::source::Source;
 
 /// Tokens of records that a summary's request holds in all: the largest that small models still read with care.
 const SUMMARY_INPUT: u64 = 60_000;
-/// Tokens of a summary: past that it is a second history.
-const SUMMARY_OUTPUT: u64 = 4_000;
 /// How often a model is asked before the next one is: once, and twice more for what passes by itself.
 const ATTEMPTS: u32 = 3;
 /// How long all models together may take before the ledger stands in: an agent is waiting.
@@ -55,6 +53,8 @@ pub struct Overrides {
     pub tail: Option<u64>,
     /// `--focus`
     pub focus: Option<String>,
+    /// `--way`
+    pub way: Option<WayChoice>,
     /// `--store`
     pub store: Option<PathBuf>,
     /// `--ips`
@@ -86,16 +86,13 @@ impl Redact {
 
 /// The effective settings.
 #[derive(Clone, Debug)]
-#[allow(dead_code, reason = "the focus and the roles are for passes that ask a model")]
 pub struct Settings {
     /// What compacts.
     pub engine: EngineChoice,
-    /// How; the engine in it is the one without a model.
+    /// How.
     pub policy: Policy,
     /// The window, where anybody set one.
     pub window: Option<u64>,
-    /// What to keep above all.
-    pub focus: Option<String>,
     /// Which sequences of roles the server accepts.
     pub roles: RolesChoice,
     /// What is hidden besides secrets.
@@ -114,14 +111,13 @@ pub struct Settings {
 
 /// How summaries are asked for.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(dead_code, reason = "read by passes that ask a model")]
 pub struct Asking {
     /// In which way.
     pub way: WayChoice,
     /// How many tokens of records a request holds in all.
     pub input: u64,
-    /// How many tokens a summary may have.
-    pub output: u64,
+    /// How many tokens a summary may have; none leaves it to the room there is.
+    pub output: Option<u64>,
     /// How often each model is asked.
     pub attempts: u32,
     /// How long all of it may take.
@@ -136,7 +132,6 @@ pub struct Asking {
 
 /// A chain that can be asked.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(dead_code, reason = "read by passes that ask a model")]
 pub struct SummarySettings {
     /// The models that can be asked, in order, with their keys.
     pub models: Vec<Model>,
@@ -144,8 +139,6 @@ pub struct SummarySettings {
     pub unusable: Vec<Unusable>,
     /// How they are asked.
     pub asking: Asking,
-    /// What models cost, by their names, where the file says so.
-    pub prices: BTreeMap<String, Price>,
 }
 
 /// A model of the chain that cannot be asked.
@@ -184,7 +177,7 @@ impl Settings {
             ),
         };
         let store = store(&file, overrides, variables, &mut picker, home);
-        let asking = asking(&file.summary, &mut picker, home)?;
+        let asking = asking(&file.summary, overrides.way, &mut picker, home)?;
         let mut catalogue = Catalogue::new(&file, &mut picker, home)?;
         let chain = chain(&file, overrides, &mut catalogue, &mut picker, home)?;
         let mut models = catalogue.models;
@@ -195,10 +188,15 @@ impl Settings {
             engine,
             policy: Policy {
                 engine: engine.into(),
+                focus,
+                summary: SummaryPolicy {
+                    way: asking.way.into(),
+                    input: asking.input,
+                    output: asking.output,
+                },
                 ..policy
             },
             window,
-            focus,
             roles,
             redact,
             store,
@@ -216,7 +214,6 @@ impl Settings {
         }
         let mut models = Vec::new();
         let mut unusable = Vec::new();
-        let mut prices = BTreeMap::new();
         for candidate in &self.chain {
             let mut model = candidate.model.clone();
             match candidate.key.read(variables) {
@@ -231,16 +228,13 @@ impl Settings {
                     continue;
                 }
             }
-            if let Some(price) = candidate.price {
-                prices.insert(model.name.clone(), price);
-            }
+            model.rates = candidate.price.map(Into::into);
             models.push(model);
         }
         Some(SummarySettings {
             models,
             unusable,
             asking: self.asking.clone(),
-            prices,
         })
     }
 }
@@ -305,7 +299,12 @@ fn path_of(field: &Spanned<String>, picker: &Picker<'_>, home: &Path) -> PathBuf
     place::expand(field.get_ref(), file, home)
 }
 
-fn asking(summary: &file::Summary, picker: &mut Picker<'_>, home: &Path) -> Result<Asking, Complaint> {
+fn asking(
+    summary: &file::Summary,
+    way: Option<WayChoice>,
+    picker: &mut Picker<'_>,
+    home: &Path,
+) -> Result<Asking, Complaint> {
     let path = |key: &str, field: &Field<String>, picker: &mut Picker<'_>| {
         let path = field.as_ref().map(|field| path_of(field, picker, home));
         let origin = field.as_ref().map_or(Origin::BuiltIn, |field| picker.origin(field));
@@ -313,9 +312,14 @@ fn asking(summary: &file::Summary, picker: &mut Picker<'_>, home: &Path) -> Resu
         path
     };
     Ok(Asking {
-        way: picker.with_default("summary.way", None, &summary.way, WayChoice::Auto),
+        way: picker.with_default(
+            "summary.way",
+            way.map(|way| (way, "--way")),
+            &summary.way,
+            WayChoice::Auto,
+        ),
         input: picker.with_default("summary.input", None, &summary.input, SUMMARY_INPUT),
-        output: picker.with_default("summary.output", None, &summary.output, SUMMARY_OUTPUT),
+        output: picker.optional("summary.output", None, &summary.output),
         attempts: picker.with_default("summary.attempts", None, &summary.attempts, ATTEMPTS),
         deadline: endpoints::span_of("summary.deadline", &summary.deadline, DEADLINE, picker)?,
         prompts: path("summary.prompts", &summary.prompts, picker),

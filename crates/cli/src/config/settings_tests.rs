@@ -80,7 +80,7 @@ fn every_key_of_the_file_takes_effect_and_remembers_its_line() {
     );
     assert_eq!(settings.policy.tail_messages, 4);
     assert_eq!(settings.policy.protected_tools, ["todo"]);
-    assert_eq!(settings.focus.as_deref(), Some("the checkout"));
+    assert_eq!(settings.policy.focus.as_deref(), Some("the checkout"));
     assert_eq!(settings.roles, RolesChoice::Alternating);
     assert_eq!(
         settings.redact.options(Addresses::Public),
@@ -93,7 +93,7 @@ fn every_key_of_the_file_takes_effect_and_remembers_its_line() {
     let asking = Asking {
         way: WayChoice::InPlace,
         input: 30_000,
-        output: 2_000,
+        output: Some(2_000),
         attempts: 5,
         deadline: Duration::from_secs(90),
         prompts: Some("/etc/m/p".into()),
@@ -107,7 +107,7 @@ fn every_key_of_the_file_takes_effect_and_remembers_its_line() {
     };
     assert_eq!((fast.name.as_str(), fast.id.as_str()), ("fast", "gpt-5-mini"));
     assert_eq!((fast.window, fast.output, fast.streams), (400_000, 32_000, false));
-    assert_eq!(summary.prices["fast"].cache_read, Some(0.025));
+    assert_eq!(fast.rates.and_then(|rates| rates.cache_read), Some(0.025));
     assert_eq!(main.endpoint.url, "https://models.example/v1");
     assert_eq!(main.endpoint.headers, [("X-Team".to_owned(), "checkout".to_owned())]);
     assert_eq!(main.endpoint.limits.total, Duration::from_secs(180));
@@ -142,6 +142,7 @@ fn flags_win_over_variables_over_the_file() {
         threshold: Some(0.9),
         target: Some(2),
         tail: Some(2),
+        way: Some(WayChoice::Auxiliary),
         focus: Some("g".into()),
         store: Some("/flag.db".into()),
         addresses: Some(AddressChoice::All),
@@ -155,7 +156,7 @@ fn flags_win_over_variables_over_the_file() {
     assert_eq!(flagged.policy.budget.threshold, Some(0.9));
     assert!(flagged.policy.budget.model_thresholds.is_empty());
     assert_eq!((flagged.policy.target, flagged.policy.tail), (Some(2), Some(2)));
-    assert_eq!(flagged.focus.as_deref(), Some("g"));
+    assert_eq!(flagged.policy.focus.as_deref(), Some("g"));
     assert_eq!(flagged.store, Some("/flag.db".into()));
     assert_eq!(flagged.redact.addresses, Some(AddressChoice::All));
     assert_eq!(flagged.chain.len(), 1, "the same model is asked once");

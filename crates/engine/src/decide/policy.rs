@@ -53,6 +53,8 @@ pub struct SummaryPolicy {
     pub way: WayWanted,
     /// How many tokens of records are sent in all.
     pub input: u64,
+    /// The most tokens a summary is asked to have; by default it follows from the room of the block.
+    pub output: Option<u64>,
 }
 
 impl Default for SummaryPolicy {
@@ -60,6 +62,7 @@ impl Default for SummaryPolicy {
         Self {
             way: WayWanted::Auto,
             input: SUMMARY_INPUT,
+            output: None,
         }
     }
 }

@@ -124,7 +124,10 @@ pub fn plan_writing(plan: &mut Plan, policy: &Policy, writers: Option<&Writers>)
         false => (block * 9 / 10).min(MOST_ALONE),
     };
     // A model that writes less than is asked for would be cut off in the middle.
-    let tokens = tokens.min(writers.output / 2).max(1);
+    let tokens = tokens
+        .min(writers.output / 2)
+        .min(policy.summary.output.unwrap_or(u64::MAX))
+        .max(1);
     let window = writers.window * FILLED_WINDOW / 100;
     // An update carries the earlier summary besides the records.
     let each = window.saturating_sub(2 * tokens + REQUEST_OVERHEAD);

@@ -45,6 +45,9 @@ pub struct Story<'a> {
     pub has_ledger: bool,
 }
 
+/// Says what must not be lost and is not in a text, most important first.
+pub type Missing<'a> = &'a dyn Fn(&str) -> Vec<Lost>;
+
 /// What a block is written from and into.
 pub struct Sheet<'a> {
     /// The conversation.
@@ -58,7 +61,7 @@ pub struct Sheet<'a> {
     /// What a model told.
     pub story: Option<&'a Story<'a>>,
     /// What must not be lost and is not in a text, most important first.
-    pub missing: Option<&'a dyn Fn(&str) -> Vec<Lost>>,
+    pub missing: Option<Missing<'a>>,
     /// What to keep most of.
     pub focus: Option<&'a str>,
 }
