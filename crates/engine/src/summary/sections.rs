@@ -74,21 +74,28 @@ impl Heading {
 
     /// The heading that these words are, in any case and punctuation.
     fn of(words: &str) -> Option<Heading> {
-        let plain = plain(words);
-        let exact = Heading::ALL
-            .into_iter()
-            .find(|heading| self::plain(heading.title()) == plain);
-        exact.or(match plain.as_str() {
-            "goals" => Some(Heading::Goal),
-            "constraints" | "preferences" | "constraintspreferences" => Some(Heading::Constraints),
-            "completed" => Some(Heading::Done),
-            "decisions" => Some(Heading::Decisions),
-            "files" => Some(Heading::Files),
+        if words.len() > LONGEST_TITLE {
+            return None;
+        }
+        match plain(words).as_str() {
+            "goal" | "goals" => Some(Heading::Goal),
+            "constraintspreferences" | "constraints" | "preferences" => Some(Heading::Constraints),
+            "progress" => Some(Heading::Progress),
+            "done" | "completed" => Some(Heading::Done),
+            "inprogress" => Some(Heading::InProgress),
+            "blocked" => Some(Heading::Blocked),
+            "keydecisions" | "decisions" => Some(Heading::Decisions),
+            "relevantfiles" | "files" => Some(Heading::Files),
+            "nextsteps" => Some(Heading::NextSteps),
+            "criticalcontext" => Some(Heading::Critical),
             "triedfailed" => Some(Heading::Failed),
             _ => None,
-        })
+        }
     }
 }
+
+/// The longest title with marks around it.
+const LONGEST_TITLE: usize = 60;
 
 /// Letters alone, in lower case, "and" left out: `Constraints and Preferences` is `constraints & preferences`.
 fn plain(words: &str) -> String {
@@ -190,15 +197,9 @@ impl<'a> Sections<'a> {
     }
 }
 
-/// Longest line that is taken for a heading: the longest title with marks, number and a short remark.
-const LONGEST_HEADING: usize = 120;
-
 /// The heading that a line is, and what stands behind its colon.
 fn heading_of(line: &str) -> (Option<Heading>, &str) {
     let trimmed = line.trim();
-    if trimmed.is_empty() || trimmed.len() > LONGEST_HEADING && !trimmed.contains(':') {
-        return (None, "");
-    }
     let marks = trimmed.trim_start_matches('#');
     let is_marked = marks.len() < trimmed.len();
     let bare = without_number(marks.trim_start());

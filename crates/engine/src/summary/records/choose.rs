@@ -13,45 +13,57 @@ use super::render::Item;
 const END_SHARE: u64 = 4;
 /// After so many records in a row that did not fit, only short ones are tried: what is left of the room is small.
 const MOST_MISSES: usize = 64;
-/// A text is written again with less room at most this often; counts of joined lines differ by a few tokens at most.
+/// The text is written with other budgets at most this often.
 const MOST_ATTEMPTS: u32 = 8;
+/// The search ends when what is between a budget that holds and one that does not is the room divided by this: two hundredths.
+const CLOSE_ENOUGH: u64 = 50;
 /// A record that is still too long is cut to this many hundredths of what it was cut to before.
 const CUT_STEP: u64 = 85;
 
 /// Writes what fits.
 pub(super) fn write(items: &[Item<'_>], room: Room, count: &dyn Fn(&str) -> u64) -> Records {
     let each = room.each.min(room.total);
-    let mut total = room.total;
     let mut drafts = Drafts {
         items,
         each,
         count,
         known: HashMap::new(),
     };
-    let mut most = each;
+    // What the lines for gaps cost is known only when they are written: the largest budget that holds is searched for.
+    let (mut fits, mut fails, mut total, mut most) = (0, room.total, room.total, each);
+    let mut best = None;
     for attempt in 0..MOST_ATTEMPTS {
         let texts = choose(&mut drafts, total);
         let (chunks, used) = chunked(items, &texts, most, count);
         if used.all <= room.total && used.largest <= room.each {
-            return Records {
+            fits = total;
+            best = Some(Records {
                 chunks,
                 shown: texts.len(),
                 skipped: items.len() - texts.len(),
                 collapsed: 0,
-            };
+            });
+        } else {
+            fails = total;
+        }
+        if total == room.total && best.is_some() || best.is_some() && (fails - fits) * CLOSE_ENOUGH <= room.total {
+            break;
         }
         if used.largest > room.each {
             most = most * CUT_STEP / 100;
         }
-        total = match attempt < MOST_ATTEMPTS / 2 {
-            true => total.saturating_sub(used.all.saturating_sub(room.total) + 1),
-            false => total / 2,
+        let over = used.all.saturating_sub(room.total);
+        total = match (best.is_some(), attempt < MOST_ATTEMPTS / 2) {
+            (true, _) => fits.midpoint(fails),
+            // One hundredth less at least, then two, four, eight.
+            (false, true) => total.saturating_sub(over.max((room.total / 100) << attempt) + 1),
+            (false, false) => total / 2,
         };
     }
-    Records {
+    best.unwrap_or_else(|| Records {
         skipped: items.len(),
         ..Records::default()
-    }
+    })
 }
 
 /// Records as they would be written, each made once.

@@ -33,6 +33,8 @@ const MOST_RESULT: usize = 3_000;
 const MOST_TEXT: usize = 6_000;
 /// Summaries by other programs are cut at this many characters: the longest that agents write have some 20,000.
 const MOST_SUMMARY: usize = 24_000;
+/// Instructions are cut at this many characters: a conversation keeps them, whatever is replaced.
+const MOST_INSTRUCTIONS: usize = 1_000;
 /// Records of so many bytes are short: four lines for what a gap says in one.
 const SHORT: usize = 200;
 /// Longest name of a tool that a header shows; providers allow 64.
@@ -246,6 +248,7 @@ impl<'a> Item<'a> {
         }
         let body = match &self.raw.what {
             What::Text(Author::Summary, text) => cut::ends(text.trim(), MOST_SUMMARY),
+            What::Text(Author::System, text) => cut::ends(text.trim(), MOST_INSTRUCTIONS),
             What::Text(_, text) => cut::ends(text.trim(), MOST_TEXT),
             What::Call(call) => input(&call.input),
             What::Result { text, .. } => self.output(text),

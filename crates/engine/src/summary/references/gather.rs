@@ -22,6 +22,7 @@ use crate::transcript::Part;
 use super::RefKind;
 use super::Reference;
 use super::References;
+use super::invented::is_well_known;
 
 /// Weights, in the order in which things matter: what binds, what is broken, what is, what was done, what was named.
 const CONSTRAINT: u32 = 100;
@@ -37,12 +38,29 @@ const USED: u32 = 25;
 const TOOL_FACT: u32 = 15;
 const PASTED: u32 = 10;
 
-/// A longer text was pasted: its identifiers are not what the person spells out.
+/// A longer text was pasted: its identifiers are not what the person spells out. In bytes.
 const MOST_TYPED: usize = 2_000;
 /// So few names anybody types in a line.
-const FEW_NAMES: usize = 4;
-/// What people type has so many words for each name; stack traces and logs have two or three.
-const WORDS_A_NAME: usize = 6;
+const FEW_NAMES: usize = 2;
+/// What people type has so many words for each name; stack traces and logs have one or two.
+const WORDS_A_NAME: usize = 4;
+/// How lines from terminals and logs begin.
+const PASTED_OPENINGS: [&str; 12] = [
+    "at ",
+    "❯",
+    "$ ",
+    "> ",
+    "% ",
+    "[",
+    "===",
+    "---",
+    "+++",
+    "| ",
+    "Traceback",
+    "File \"",
+];
+/// Lines of traces and quoted code stand in from the left.
+const INDENT: &str = "    ";
 /// Numbers of fewer digits are counts.
 const LEAST_NUMBER: usize = 4;
 /// How many identifiers of one text count; more are a listing.
@@ -129,7 +147,7 @@ fn of_entry(entry: &Entry, list: &mut Vec<Reference>) {
                 STATEMENT
             };
             let is_rule = entry.kind == Kind::Constraint;
-            for name in names(&entry.value).filter(|name| is_rule || !is_small_number(name)) {
+            for name in names(&entry.value).filter(|name| is_rule || is_worth_naming(name)) {
                 push(RefKind::Statement, name, weight);
             }
         }
@@ -178,23 +196,37 @@ fn said(records: &[Record<'_>], list: &mut Vec<Reference>) {
     for record in records.iter().filter(|record| record.message.author == Author::User) {
         for part in &record.message.parts {
             let Part::Text(text) = part else { continue };
-            let names: Vec<&str> = names(text).filter(|name| !is_small_number(name)).collect();
-            let weight = if is_typed(text, names.len()) { SAID } else { PASTED };
-            list.extend(names.into_iter().map(|name| Reference {
-                kind: RefKind::Said,
-                text: name.into(),
-                author: Author::User,
-                message: record.number,
-                weight,
-            }));
+            let is_long = text.len() > MOST_TYPED;
+            let mut named = 0;
+            for line in text.lines() {
+                let names: Vec<&str> = names(line).filter(|name| is_worth_naming(name)).collect();
+                let is_typed = !is_long && is_typed(line, names.len());
+                let few = names.into_iter().take(MOST_OF_TEXT - named);
+                let before = list.len();
+                list.extend(few.map(|name| Reference {
+                    kind: RefKind::Said,
+                    text: name.into(),
+                    author: Author::User,
+                    message: record.number,
+                    weight: if is_typed { SAID } else { PASTED },
+                }));
+                named += list.len() - before;
+            }
         }
     }
 }
 
-/// Whether a text was typed: short, and more words than names.
-fn is_typed(text: &str, names: usize) -> bool {
-    let words = text.split_whitespace().count();
-    text.len() <= MOST_TYPED && (names <= FEW_NAMES || names * WORDS_A_NAME <= words)
+/// Whether a line was typed, not pasted from a terminal or a log: no prompt, no mark of a log, and more words than names.
+fn is_typed(line: &str, names: usize) -> bool {
+    let is_marked = PASTED_OPENINGS
+        .iter()
+        .any(|opening| line.trim_start().starts_with(opening));
+    let words = line.split_whitespace().count();
+    !is_marked && !line.starts_with(INDENT) && (names <= FEW_NAMES || names * WORDS_A_NAME <= words)
+}
+
+fn is_worth_naming(name: &str) -> bool {
+    !is_small_number(name) && !is_well_known(name) && !matches!(name, "--help" | "--version" | "--verbose")
 }
 
 /// Whether a name is a number of few digits, or a place in a file such as `271:25`: nobody needs it for its own sake.

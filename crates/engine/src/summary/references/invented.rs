@@ -51,7 +51,8 @@ fn is_claim(name: &str, class: Class) -> bool {
     }
 }
 
-fn is_well_known(name: &str) -> bool {
+/// Whether everybody knows a name.
+pub(super) fn is_well_known(name: &str) -> bool {
     WELL_KNOWN.split(' ').any(|known| known.eq_ignore_ascii_case(name))
 }
 
