@@ -169,7 +169,7 @@ impl Chain {
         let mut attempt = 1;
         loop {
             watch(&Event::Asking { model: name, attempt });
-            let asked = self.client.ask(model, question);
+            let asked = self.client.ask_soon(model, question, self.patience.most_wait);
             let result = match end {
                 None => asked.await,
                 Some(end) => timeout_at(end, asked)

@@ -100,10 +100,20 @@ impl Client {
 
     /// Asks a model once. Waits for its turn first; the limits of time count from then.
     pub async fn ask(&self, model: &Model, question: &Question) -> Result<Answer, Failure> {
+        self.ask_soon(model, question, model.endpoint.limits.total).await
+    }
+
+    /// The same, unless the provider asked everybody to wait longer than this: then nothing is sent.
+    pub(crate) async fn ask_soon(
+        &self,
+        model: &Model,
+        question: &Question,
+        most_wait: Duration,
+    ) -> Result<Answer, Failure> {
         let refused = |trouble| Failure::new(model, trouble);
         let body = request_body(model, question).map_err(refused)?;
         let Some(cassette) = &self.cassette else {
-            return self.ask_live(model, body, None).await;
+            return self.ask_live(model, body, most_wait, None).await;
         };
         let path = address(&model.endpoint).map_err(refused)?.path().to_owned();
         let mut place = cassette.place(cassette::key(model.endpoint.form, &path, &body));
@@ -113,12 +123,27 @@ impl Client {
                 let detail = format!("request {} to {path}", place.name());
                 Err(refused(Trouble::new(Cause::NotRecorded, detail)))
             }
-            None => self.ask_live(model, body, Some((cassette.kept, place))).await,
+            None => {
+                self.ask_live(model, body, most_wait, Some((cassette.kept, place)))
+                    .await
+            }
         }
     }
 
-    async fn ask_live(&self, model: &Model, body: String, place: Option<(Kept, Place<'_>)>) -> Result<Answer, Failure> {
-        let pass = self.gate(&model.endpoint).enter().await;
+    async fn ask_live(
+        &self,
+        model: &Model,
+        body: String,
+        most_wait: Duration,
+        place: Option<(Kept, Place<'_>)>,
+    ) -> Result<Answer, Failure> {
+        let entered = self.gate(&model.endpoint).enter(most_wait).await;
+        let pass = entered.map_err(|left| {
+            let trouble = Trouble::new(Cause::RateLimited, "nothing was sent, as it asked to be left alone");
+            let mut failure = Failure::new(model, trouble);
+            failure.retry_after = Some(left);
+            failure
+        })?;
         let outcome = self.exchange(model, body, place.is_some()).await;
         let result = outcome.result.and_then(|answer| fitting(model, answer));
         let mut result = result.map_err(|trouble| failure(model, outcome.head.as_ref(), trouble));

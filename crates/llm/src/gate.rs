@@ -21,8 +21,8 @@ use crate::retry::moment_after;
 /// How many requests are let in before anything is known of the endpoint; every provider's lowest tier takes as many.
 const FIRST: usize = 4;
 
-/// The longest that one provider's word holds back everybody; whoever is told to wait longer gives up instead.
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// The longest that one answer closes the gate; limits are counted by the minute or by the day, and a day is looked at again.
+const LONGEST_PAUSE: Duration = Duration::from_secs(3_600);
 
 /// The door of one endpoint.
 #[derive(Debug)]
@@ -75,8 +75,8 @@ impl Gate {
         })
     }
 
-    /// Waits for a place.
-    pub async fn enter(self: &Arc<Self>) -> Pass {
+    /// Waits for a place. Where the provider asked everybody to wait longer than this, says how long instead.
+    pub async fn enter(self: &Arc<Self>, most_wait: Duration) -> Result<Pass, Duration> {
         let permit = Arc::clone(&self.places).acquire_owned().await;
         let permit = permit.expect("nobody closes the semaphore");
         let mut pass = Pass {
@@ -85,10 +85,14 @@ impl Gate {
             epoch: 0,
         };
         while let Some(until) = self.closed_until() {
+            let left = until.saturating_duration_since(Instant::now());
+            if left > most_wait {
+                return Err(left);
+            }
             let _elapsed = timeout_at(until, pending::<()>()).await;
         }
         pass.epoch = self.state().epoch;
-        pass
+        Ok(pass)
     }
 
     /// How many may be under way now.
@@ -173,6 +177,7 @@ mod tests {
     use std::future::Future;
     use std::pin::pin;
     use std::task::Context;
+    use std::task::Poll;
     use std::task::Waker;
 
     use super::*;
@@ -180,9 +185,9 @@ mod tests {
     /// The pass, if there is one at once.
     fn try_enter(gate: &Arc<Gate>) -> Option<Pass> {
         let mut context = Context::from_waker(Waker::noop());
-        match pin!(gate.enter()).poll(&mut context) {
-            std::task::Poll::Ready(pass) => Some(pass),
-            std::task::Poll::Pending => None,
+        match pin!(gate.enter(Duration::ZERO)).poll(&mut context) {
+            Poll::Ready(pass) => pass.ok(),
+            Poll::Pending => None,
         }
     }
 
@@ -240,7 +245,7 @@ mod tests {
         let pass = try_enter(&gate).unwrap();
         {
             let mut context = Context::from_waker(Waker::noop());
-            let mut waiting = pin!(gate.enter());
+            let mut waiting = pin!(gate.enter(Duration::ZERO));
             assert!(waiting.as_mut().poll(&mut context).is_pending());
             drop(pass);
         }
@@ -250,10 +255,14 @@ mod tests {
     #[tokio::test(flavor = "current_thread")]
     async fn a_wait_that_was_asked_for_holds_back_everybody_and_then_nobody() {
         let gate = Gate::new(16);
-        let pass = gate.enter().await;
+        let second = Duration::from_secs(1);
+        let pass = gate.enter(second).await.unwrap();
         pass.leave(Verdict::PushedBack(Some(Duration::from_millis(20))));
         let until = gate.closed_until().unwrap();
-        let _pass = gate.enter().await;
+        let pass = gate.enter(second).await.unwrap();
         assert!(Instant::now() >= until);
+        pass.leave(Verdict::PushedBack(Some(60 * second)));
+        assert!(gate.enter(second).await.is_err_and(|left| left > 50 * second));
+        assert_eq!(gate.places.available_permits(), gate.allowed());
     }
 }

@@ -313,6 +313,22 @@ fn errors_inside_of_streams_say_what_they_are() {
 }
 
 #[test]
+fn a_stream_cut_anywhere_is_whole_or_no_answer() {
+    let reply = mainstay_tests::reply::Reply::new("Hello, wörld 👋");
+    for form in [WireForm::Chat, WireForm::Responses, WireForm::Anthropic] {
+        let (_, stream) = reply.to(path(form), r#"{"stream":true}"#);
+        let mut whole = 0;
+        for (cut, _) in stream.char_indices().skip(1) {
+            if let Ok(answer) = streamed(form, &stream[..cut]) {
+                assert_eq!(said(&answer), ("Hello, wörld 👋", Stop::End), "{form:?} at {cut}");
+                whole += 1;
+            }
+        }
+        assert!((1..stream.len() / 2).contains(&whole), "{form:?} {whole}");
+    }
+}
+
+#[test]
 fn recorded_exchanges_are_read() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/samples/wire");
     let Ok(files) = std::fs::read_dir(&folder) else {
