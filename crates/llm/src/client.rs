@@ -24,6 +24,7 @@ use tokio::time::Instant;
 use tokio::time::timeout_at;
 
 use crate::answer::Answer;
+use crate::answer::Stop;
 use crate::cassette;
 use crate::cassette::Cassette;
 use crate::cassette::Exchange;
@@ -50,11 +51,11 @@ use crate::price::Tally;
 use crate::prompt::Question;
 use crate::retry::moment_after;
 
-/// Asks models. One is enough for a program: it keeps connections open and counts requests an endpoint.
+/// Asks models. One is enough for a program: it counts requests an endpoint, and what they cost.
 #[derive(Debug, Default)]
 pub struct Client {
-    /// One pool of connections for each limit on connecting, which is all that they differ in.
-    pools: Mutex<BTreeMap<Duration, reqwest::Client>>,
+    /// One connector for each limit on connecting, which is all that they differ in.
+    connectors: Mutex<BTreeMap<Duration, reqwest::Client>>,
     gates: Mutex<BTreeMap<(String, String), Arc<Gate>>>,
     cassette: Option<Arc<Cassette>>,
     tally: Tally,
@@ -110,6 +111,14 @@ impl Client {
         question: &Question,
         most_wait: Duration,
     ) -> Result<Answer, Failure> {
+        let result = self.ask_or_replay(model, question, most_wait).await;
+        result.map(|answer| Answer {
+            stop: stop(question, &answer),
+            ..answer
+        })
+    }
+
+    async fn ask_or_replay(&self, model: &Model, question: &Question, most_wait: Duration) -> Result<Answer, Failure> {
         let refused = |trouble| Failure::new(model, trouble);
         let body = request_body(model, question).map_err(refused)?;
         let Some(cassette) = &self.cassette else {
@@ -177,8 +186,8 @@ impl Client {
     async fn exchange(&self, model: &Model, body: String, keeps: bool) -> Outcome {
         let ready = address(&model.endpoint).and_then(|address| {
             let headers = headers(&model.endpoint)?;
-            let pool = self.pool(model.endpoint.limits.connect)?;
-            Ok(pool.post(address).headers(headers).body(body))
+            let connector = self.connector(model.endpoint.limits.connect)?;
+            Ok(connector.post(address).headers(headers).body(body))
         });
         let request = match ready {
             Ok(request) => request,
@@ -202,14 +211,14 @@ impl Client {
         }
     }
 
-    fn pool(&self, connect: Duration) -> Result<reqwest::Client, Trouble> {
-        let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(pool) = pools.get(&connect) {
-            return Ok(pool.clone());
+    fn connector(&self, connect: Duration) -> Result<reqwest::Client, Trouble> {
+        let mut connectors = self.connectors.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(connector) = connectors.get(&connect) {
+            return Ok(connector.clone());
         }
-        let pool = open_pool(connect)?;
-        pools.insert(connect, pool.clone());
-        Ok(pool)
+        let connector = open_connector(connect)?;
+        connectors.insert(connect, connector.clone());
+        Ok(connector)
     }
 }
 
@@ -286,6 +295,18 @@ fn fitting(model: &Model, answer: Answer) -> Result<Answer, Trouble> {
             Err(Trouble::new(Cause::TooLong, detail).costing(answer.usage))
         }
         _ => Ok(answer),
+    }
+}
+
+/// Why an answer ends. Some servers say that it was done when it has run into the limit to the token.
+fn stop(question: &Question, answer: &Answer) -> Stop {
+    let limit = match question {
+        Question::Prompt(prompt) => prompt.most_tokens,
+        Question::Body { .. } => None,
+    };
+    match (answer.stop, answer.usage, limit) {
+        (Stop::End, Some(usage), Some(limit)) if usage.output >= limit => Stop::Length,
+        (stop, _, _) => stop,
     }
 }
 
@@ -401,7 +422,7 @@ fn headers(endpoint: &Endpoint) -> Result<HeaderMap, Trouble> {
     Ok(headers)
 }
 
-fn open_pool(connect: Duration) -> Result<reqwest::Client, Trouble> {
+fn open_connector(connect: Duration) -> Result<reqwest::Client, Trouble> {
     let unusable = |error: &dyn Error| Trouble::new(Cause::BadEndpoint, format!("TLS cannot be set up: {error}"));
     let mut tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
@@ -416,6 +437,9 @@ fn open_pool(connect: Duration) -> Result<reqwest::Client, Trouble> {
         .no_proxy()
         .referer(false)
         .connect_timeout(connect)
+        // Servers close connections that they had promised to keep. A request that meets such an end cannot be told from
+        // one that was run and paid, so every request has a connection of its own; next to an answer it costs nothing.
+        .pool_max_idle_per_host(0)
         .user_agent(concat!("mainstay/", env!("CARGO_PKG_VERSION")))
         .build()
         .map_err(|error| unusable(&error))

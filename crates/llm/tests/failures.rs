@@ -120,6 +120,22 @@ async fn stops_of_every_kind_arrive() {
 }
 
 #[tokio::test]
+async fn an_answer_that_fills_its_limit_was_cut_whatever_the_server_says() {
+    let server = Server::start(vec![Script::answer(Reply::new("so").costing(9, 5))]);
+    for (limit, expected) in [(5, Stop::Length), (6, Stop::End)] {
+        let question = Question::Prompt(Prompt {
+            turns: vec![(Speaker::User, "Hello?".to_owned())],
+            most_tokens: Some(limit),
+            ..Prompt::default()
+        });
+        let answer = Client::new()
+            .ask(&model(WireForm::Responses, &server.url()), &question)
+            .await;
+        assert_eq!(answer.unwrap().stop, expected);
+    }
+}
+
+#[tokio::test]
 async fn statuses_have_their_causes_and_words() {
     let said = format!(r#"{{"error":{{"message":"Said \u001b[31m\nso, {KEY}","type":"t"}}}}"#);
     let cases = [
