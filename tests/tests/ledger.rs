@@ -222,3 +222,36 @@ fn a_failure_of_the_ledger_returns_the_original() {
     );
     assert_eq!(compactor.messages(&document.transcript), document.transcript.messages());
 }
+
+#[test]
+fn words_beside_results_keep_their_step() {
+    let mut elements = vec![r#"{"role":"user","content":"start"}"#.to_owned()];
+    for step in 0..40 {
+        let input = format!(r#"{{"file_path":"src/{step}.rs"}}"#);
+        elements.push(format!(
+            r#"{{"role":"assistant","content":[{{"type":"tool_use","id":"c{step}","name":"Read","input":{input}}}]}}"#
+        ));
+        let words = r#",{"type":"text","text":"and now do it differently"}"#;
+        let words = if step == 20 { words } else { "" };
+        let output = "word ".repeat(300);
+        elements.push(format!(
+            r#"{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"c{step}","content":"{output}"}}{words}]}}"#
+        ));
+    }
+    let body = format!(r#"{{"model":"m","messages":[{}]}}"#, elements.join(","));
+    let document = read(Form::Anthropic, &body);
+    for target in [3_000, 4_000, 8_000] {
+        let policy = Policy {
+            engine: Engine::Ledger,
+            target: Some(target),
+            ..Policy::default()
+        };
+        let mut compactor = Compactor::new(Family::O200k, &policy).with_scribe(scribe());
+        let outcome = pass(&mut compactor, &document, Form::Anthropic, &policy, true);
+        let block = outcome.block.as_ref().unwrap();
+        let result = document.compacted_chunks(&outcome.changes, Some(block)).concat();
+        let found = violations(&serde_json::from_str(&result).unwrap(), Form::Anthropic);
+        assert_eq!(found, Vec::<String>::new(), "{:?}", block.span);
+        assert!(block.span.keeps(42) && block.span.keeps(41), "{:?}", block.span);
+    }
+}

@@ -4,6 +4,8 @@
 //! steps. Where a target was asked for that even the newest words and the newest step would fill, they are given to the
 //! block as well: the target was asked for, and the block shows the best of them.
 
+use std::ops::Range;
+
 use crate::account::Tally;
 use crate::decide::boundary::step_start;
 use crate::transcript::Author;
@@ -73,10 +75,21 @@ fn is_instruction(message: &Message) -> bool {
     matches!(message.role, Role::System | Role::Developer) && message.author == Author::System
 }
 
+/// A message that is kept for its own sake, with the step that it belongs to where it carries results: they must not
+/// stand without their calls.
+fn with_step(messages: &[Message], index: usize) -> Range<usize> {
+    if !messages[index].has_results() {
+        return index..index + 1;
+    }
+    let later = messages[index..].iter().take_while(|message| message.has_results());
+    step_start(messages, index)..index + later.count()
+}
+
 /// Chooses what a full pass keeps; `None` when the newest words and step leave no room for a block.
 pub fn span(transcript: &Transcript, tally: &Tally, room: Room) -> Option<Span> {
     let messages = transcript.messages();
     let cost = |index: usize| tally.messages()[index].total();
+    let sum = |range: &Range<usize>| range.clone().map(cost).sum::<u64>();
     let newest_words = messages.iter().rposition(Message::opens_turn);
     let mut tail_start = match messages.last() {
         Some(last) if last.has_results() || last.calls().next().is_some() => step_start(messages, messages.len() - 1),
@@ -85,7 +98,8 @@ pub fn span(transcript: &Transcript, tally: &Tally, room: Room) -> Option<Span> 
     let mut is_squeezed = false;
     let step: u64 = (tail_start..messages.len()).map(cost).sum();
     let words = newest_words.filter(|index| *index < tail_start);
-    let words_cost = words.map_or(0, cost);
+    let words = words.map(|index| with_step(messages, index));
+    let words_cost = words.as_ref().map_or(0, sum);
     let limit = if room.may_squeeze {
         room.tokens / NEWEST_SHARE
     } else {
@@ -102,15 +116,15 @@ pub fn span(transcript: &Transcript, tally: &Tally, room: Room) -> Option<Span> 
         if words_cost > limit || waits {
             pinned = None;
         }
-        if step + pinned.map_or(0, cost) > limit && !waits {
+        if step + pinned.as_ref().map_or(0, sum) > limit && !waits {
             tail_start = messages.len();
         }
     }
-    let mut used = pinned.map_or(0, cost) + (tail_start..messages.len()).map(cost).sum::<u64>();
+    let mut used = pinned.as_ref().map_or(0, sum) + sum(&(tail_start..messages.len()));
     while tail_start > 0 && !is_squeezed {
         let before = step_start(messages, tail_start - 1);
         let step: u64 = (before..tail_start)
-            .filter(|index| Some(*index) != pinned)
+            .filter(|index| pinned.as_ref().is_none_or(|pinned| !pinned.contains(index)))
             .map(cost)
             .sum();
         let is_short = messages.len() - tail_start < room.tail_messages;
@@ -126,13 +140,16 @@ pub fn span(transcript: &Transcript, tally: &Tally, room: Room) -> Option<Span> 
         tail_start = before;
     }
     let first_words = messages.iter().position(Message::opens_turn);
+    let first_words = first_words.map(|index| with_step(messages, index));
     let first_words =
-        first_words.filter(|index| room.first_words_hold && cost(*index) <= room.tokens / FIRST_WORDS_SHARE);
+        first_words.filter(|range| room.first_words_hold && sum(range) <= room.tokens / FIRST_WORDS_SHARE);
     // The summary that another program wrote of what came before tells a story that nothing else does.
     let told = messages.iter().rposition(|message| message.author == Author::Summary);
-    let told = told.filter(|index| cost(*index) <= room.tokens / SUMMARY_SHARE);
+    let told = told.map(|index| with_step(messages, index));
+    let told = told.filter(|range| sum(range) <= room.tokens / SUMMARY_SHARE);
+    let aside: Vec<_> = [pinned, first_words, told].into_iter().flatten().collect();
     let keeps = |index: &usize| {
-        let is_wanted = *index >= tail_start || [pinned, first_words, told].contains(&Some(*index));
+        let is_wanted = *index >= tail_start || aside.iter().any(|range| range.contains(index));
         is_instruction(&messages[*index]) || (is_wanted && room.earlier_block != Some(*index))
     };
     let kept: Vec<usize> = (0..messages.len()).filter(keeps).collect();
