@@ -6,23 +6,19 @@
 
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::net::IpAddr;
+use std::io;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::time::Duration;
 
-use mainstay_wire::reading::WireForm;
-use reqwest::Url;
-use reqwest::header::HeaderMap;
-use reqwest::header::HeaderName;
-use reqwest::header::HeaderValue;
 use rustls::ClientConfig;
 use rustls::crypto::ring;
 use rustls_platform_verifier::BuilderVerifierExt;
 use tokio::time::Instant;
 use tokio::time::timeout_at;
 
+use crate::address;
 use crate::answer::Answer;
 use crate::answer::Stop;
 use crate::cassette;
@@ -124,7 +120,7 @@ impl Client {
         let Some(cassette) = &self.cassette else {
             return self.ask_live(model, body, most_wait, None).await;
         };
-        let path = address(&model.endpoint).map_err(refused)?.path().to_owned();
+        let path = address::address(&model.endpoint).map_err(refused)?.path().to_owned();
         let mut place = cassette.place(cassette::key(model.endpoint.form, &path, &body));
         match place.replay() {
             Some(exchange) => replayed(model, &exchange),
@@ -184,10 +180,10 @@ impl Client {
     }
 
     async fn exchange(&self, model: &Model, body: String, keeps: bool) -> Outcome {
-        let ready = address(&model.endpoint).and_then(|address| {
-            let headers = headers(&model.endpoint)?;
+        let ready = address::address(&model.endpoint).and_then(|url| {
+            let headers = address::headers(&model.endpoint)?;
             let connector = self.connector(model.endpoint.limits.connect)?;
-            Ok(connector.post(address).headers(headers).body(body))
+            Ok(connector.post(url).headers(headers).body(body))
         });
         let request = match ready {
             Ok(request) => request,
@@ -350,78 +346,6 @@ fn verdict(result: &Result<Answer, Failure>) -> Verdict {
     }
 }
 
-/// The address that requests go to. One that already ends in the form's path is taken as it is.
-fn address(endpoint: &Endpoint) -> Result<Url, Trouble> {
-    let refused = |detail: &str| Trouble::new(Cause::BadEndpoint, detail);
-    let mut url = Url::parse(&endpoint.url).map_err(|error| refused(&format!("its address is none: {error}")))?;
-    let Some(host) = url.host_str().map(str::to_owned) else {
-        return Err(refused("its address names no host"));
-    };
-    if !url.username().is_empty() || url.password().is_some() {
-        return Err(refused(
-            "its address holds a user or password; configure a key or a header instead",
-        ));
-    }
-    let secretive = endpoint.key.is_some() || endpoint.hide_in(&joined_headers(endpoint)) != joined_headers(endpoint);
-    match url.scheme() {
-        "https" => {}
-        "http" if is_this_machine(&host) || !secretive => {}
-        "http" => {
-            return Err(refused("its key would go over the network unencrypted; use https"));
-        }
-        _ => return Err(refused("its address is neither http nor https")),
-    }
-    let path = url.path().trim_end_matches('/').to_owned();
-    let own = forms::path(endpoint.form);
-    if path.ends_with(own) {
-        url.set_path(&path);
-    } else {
-        url.set_path(&(path + own));
-    }
-    Ok(url)
-}
-
-fn joined_headers(endpoint: &Endpoint) -> String {
-    let values: Vec<&str> = endpoint.headers.iter().map(|(_, value)| value.as_str()).collect();
-    values.join("\n")
-}
-
-fn is_this_machine(host: &str) -> bool {
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    let by_name = bare == "localhost" || bare.ends_with(".localhost");
-    by_name || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
-}
-
-fn headers(endpoint: &Endpoint) -> Result<HeaderMap, Trouble> {
-    let mut headers = HeaderMap::new();
-    headers.insert("content-type", HeaderValue::from_static("application/json"));
-    headers.insert(
-        "accept",
-        HeaderValue::from_static("application/json, text/event-stream"),
-    );
-    if endpoint.form == WireForm::Anthropic {
-        headers.insert("anthropic-version", HeaderValue::from_static("2023-06-01"));
-    }
-    if let Some(key) = &endpoint.key {
-        let (name, value) = match endpoint.form {
-            WireForm::Anthropic => ("x-api-key", key.reveal().to_owned()),
-            WireForm::Chat | WireForm::Responses => ("authorization", format!("Bearer {}", key.reveal())),
-        };
-        let unfit = || Trouble::new(Cause::BadEndpoint, "its key holds characters that no header may hold");
-        let mut value = HeaderValue::from_str(&value).map_err(|_| unfit())?;
-        value.set_sensitive(true);
-        headers.insert(name, value);
-    }
-    for (name, value) in &endpoint.headers {
-        let unfit = || Trouble::new(Cause::BadEndpoint, format!("its header {name:?} cannot be sent"));
-        let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| unfit())?;
-        let mut value = HeaderValue::from_str(value).map_err(|_| unfit())?;
-        value.set_sensitive(true);
-        headers.insert(key, value);
-    }
-    Ok(headers)
-}
-
 fn open_connector(connect: Duration) -> Result<reqwest::Client, Trouble> {
     let unusable = |error: &dyn Error| Trouble::new(Cause::BadEndpoint, format!("TLS cannot be set up: {error}"));
     let mut tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
@@ -465,7 +389,9 @@ fn transport(error: &reqwest::Error) -> Trouble {
     while let Some(source) = cause.source() {
         cause = source;
     }
-    let kind = if error.is_timeout() {
+    let kind = if is_untrusted(error) {
+        Cause::Untrusted
+    } else if error.is_timeout() {
         Cause::TimedOut
     } else if error.is_connect() {
         Cause::Unreachable
@@ -475,4 +401,39 @@ fn transport(error: &reqwest::Error) -> Trouble {
         Cause::Broken
     };
     Trouble::new(kind, cause.to_string())
+}
+
+/// Whether a connection failed because the server's certificate does not convince.
+fn is_untrusted(error: &(dyn Error + 'static)) -> bool {
+    let mut cause = Some(error);
+    while let Some(current) = cause {
+        if let Some(tls) = current.downcast_ref::<rustls::Error>() {
+            return matches!(tls, rustls::Error::InvalidCertificate(_));
+        }
+        // An I/O error does not name what it wraps as its source.
+        let wrapped = current.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        cause = match wrapped {
+            Some(wrapped) => Some(wrapped),
+            None => current.source(),
+        };
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use rustls::CertificateError;
+
+    use super::*;
+
+    #[test]
+    fn a_certificate_that_does_not_convince_is_told_from_other_trouble() {
+        let refused = rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer);
+        assert!(is_untrusted(&io::Error::other(refused)));
+        assert!(is_untrusted(&io::Error::other(io::Error::other(
+            rustls::Error::InvalidCertificate(CertificateError::Expired)
+        ))));
+        assert!(!is_untrusted(&io::Error::other(rustls::Error::DecryptError)));
+        assert!(!is_untrusted(&io::Error::from(io::ErrorKind::ConnectionRefused)));
+    }
 }

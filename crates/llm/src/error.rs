@@ -32,6 +32,8 @@ pub enum Cause {
     BadRequest(u16),
     /// Nobody listens there, or there is no such host.
     Unreachable,
+    /// The server's certificate is not trusted.
+    Untrusted,
     /// The connection broke.
     Broken,
     /// Too slow: the connection, the next piece, or the whole answer. 408 too.
@@ -150,6 +152,7 @@ impl Failure {
             | Cause::TooLarge
             | Cause::NotRecorded
             | Cause::WrongForm
+            | Cause::Untrusted
             | Cause::BadEndpoint
             | Cause::NotRun
             | Cause::Cassette => false,
@@ -227,6 +230,7 @@ impl Failure {
             Cause::TooLong => "the prompt is longer than the model's window",
             Cause::BadRequest(_) => "the request was refused",
             Cause::Unreachable => "nobody answers at this address",
+            Cause::Untrusted => "the server's certificate is not trusted",
             Cause::Broken => "the connection broke",
             Cause::TimedOut => "too slow",
             Cause::Malformed => "this is no answer",
@@ -253,6 +257,7 @@ impl Failure {
                 Some(format!("it asks to wait {} s", wait.as_secs_f64().ceil()))
             }
             Cause::Unreachable => Some("check the address, and that the server runs".to_owned()),
+            Cause::Untrusted => Some("check the address, or make its authority known to this machine".to_owned()),
             Cause::NotRecorded => Some("record it first".to_owned()),
             _ => None,
         }

@@ -28,6 +28,8 @@ pub mod gate;
 
 pub mod exchange;
 
+mod address;
+
 pub mod cassette;
 
 pub mod price;

@@ -220,6 +220,19 @@ async fn nobody_there_is_said_so() {
 }
 
 #[tokio::test]
+async fn a_server_without_tls_is_not_spoken_to_under_https() {
+    let server = Server::start(vec![Script::reply("in the clear")]);
+    let mut model = model(WireForm::Chat, &server.url().replace("http://", "https://"));
+    model.endpoint.limits.connect = Duration::from_millis(200);
+    let failure = ask(&model).await.unwrap_err();
+    assert!(
+        matches!(failure.cause, Cause::TimedOut | Cause::Unreachable),
+        "{failure}"
+    );
+    assert!(server.received().is_empty());
+}
+
+#[tokio::test]
 async fn broken_connections_are_broken() {
     assert_eq!(failure(WireForm::Chat, Script::reset()).await.cause, Cause::Broken);
     assert_eq!(failure(WireForm::Chat, Script::closed()).await.cause, Cause::Broken);
