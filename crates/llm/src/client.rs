@@ -163,7 +163,11 @@ impl Client {
             && (result.is_ok() || kept == Kept::Everything)
             && !echoes_key
         {
-            let body = model.endpoint.hide_in(&String::from_utf8_lossy(&outcome.body));
+            let body = String::from_utf8_lossy(&outcome.body);
+            let body = match &result {
+                Ok(_) => model.endpoint.hide_in_answer(&body),
+                Err(_) => model.endpoint.hide_in(&body),
+            };
             place.record(head, body).map_err(|error| {
                 let paid = result.as_ref().ok().and_then(|answer| answer.usage);
                 Failure::new(model, Trouble::new(Cause::Cassette, error.to_string()).costing(paid))
@@ -309,7 +313,7 @@ fn stop(question: &Question, answer: &Answer) -> Stop {
 /// Takes the key out of an answer and says whether it was there. A stream has it in pieces in which it cannot be found, so
 /// such an answer is not recorded either.
 fn hide_key(model: &Model, answer: &mut Answer) -> bool {
-    let hidden = model.endpoint.hide_in(&answer.text);
+    let hidden = model.endpoint.hide_in_answer(&answer.text);
     let echoed = hidden != answer.text;
     answer.text = hidden;
     echoed

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use mainstay_wire::reading::WireForm;
 
+use crate::secret::SHORTEST_REAL;
 use crate::secret::Secret;
 
 /// A server that speaks one of the provider forms.
@@ -54,14 +55,21 @@ impl Endpoint {
         shown.trim_end_matches('/').to_owned()
     }
 
-    /// A text without the key and without the values of the further headers, which can be keys too.
+    /// An error without the key and without the values of the further headers, which can be keys too.
     pub fn hide_in(&self, text: &str) -> String {
         let hidden = self
             .key
             .as_ref()
             .map_or_else(|| text.to_owned(), |key| key.hide_in(text));
-        let long = self.headers.iter().filter(|(_, value)| value.len() >= SHORTEST_SECRET);
+        // Shorter values are versions, names and numbers, and hiding those would spoil the message.
+        let long = self.headers.iter().filter(|(_, value)| value.len() >= SHORTEST_REAL);
         long.fold(hidden, |text, (_, value)| text.replace(value.as_str(), "[header]"))
+    }
+
+    /// An answer without the key, unless the key is a word that any answer may hold.
+    pub fn hide_in_answer(&self, text: &str) -> String {
+        let key = self.key.as_ref().filter(|key| key.reveal().len() >= SHORTEST_REAL);
+        key.map_or_else(|| text.to_owned(), |key| key.hide_in(text))
     }
 }
 
@@ -75,9 +83,6 @@ impl fmt::Debug for Endpoint {
         shown.field("limits", &self.limits).finish()
     }
 }
-
-/// Header values below this are versions, names and numbers; hiding those would spoil messages. No provider's keys are as short.
-const SHORTEST_SECRET: usize = 16;
 
 /// How long things may take, and how many requests may be under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -96,6 +96,11 @@ async fn an_answer_that_echoes_the_key_is_not_recorded() {
         .unwrap();
     assert_eq!(answer.text, "it is [key], isn't it");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "");
+    // What people configure for servers that want just any key is no secret.
+    let mut local = model(WireForm::Chat, &server.url());
+    local.endpoint.key = Some(Secret::new("isn't"));
+    let answer = client.ask(&local, &question("x")).await.unwrap();
+    assert!(answer.text.ends_with("isn't it"), "{}", answer.text);
 }
 
 #[tokio::test]
