@@ -25,12 +25,13 @@ pub fn address(endpoint: &Endpoint) -> Result<Url, Trouble> {
             "its address holds a user or password; configure a key or a header instead",
         ));
     }
-    let secretive = endpoint.key.is_some() || endpoint.hide_in(&joined_headers(endpoint)) != joined_headers(endpoint);
     match url.scheme() {
         "https" => {}
-        "http" if is_this_machine(&host) || !secretive => {}
+        "http" if is_this_machine(&host) || !endpoint.has_secrets() => {}
         "http" => {
-            return Err(refused("its key would go over the network unencrypted; use https"));
+            return Err(refused(
+                "its key would go over the network unencrypted; use https, or configure no key",
+            ));
         }
         _ => return Err(refused("its address is neither http nor https")),
     }
@@ -42,11 +43,6 @@ pub fn address(endpoint: &Endpoint) -> Result<Url, Trouble> {
         url.set_path(&(path + own));
     }
     Ok(url)
-}
-
-fn joined_headers(endpoint: &Endpoint) -> String {
-    let values: Vec<&str> = endpoint.headers.iter().map(|(_, value)| value.as_str()).collect();
-    values.join("\n")
 }
 
 fn is_this_machine(host: &str) -> bool {

@@ -36,7 +36,7 @@ pub struct Usage {
 impl Usage {
     /// Everything together.
     pub fn total(&self) -> u64 {
-        self.input + self.output
+        self.input.saturating_add(self.output)
     }
 }
 

@@ -55,6 +55,11 @@ impl Endpoint {
         shown.trim_end_matches('/').to_owned()
     }
 
+    /// Whether its requests carry anything that nobody on the way may read, besides their content.
+    pub fn has_secrets(&self) -> bool {
+        self.key.is_some() || self.headers.iter().any(|(_, value)| value.len() >= SHORTEST_REAL)
+    }
+
     /// An error without the key and without the values of the further headers, which can be keys too.
     pub fn hide_in(&self, text: &str) -> String {
         let hidden = self

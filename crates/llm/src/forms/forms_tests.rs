@@ -329,6 +329,28 @@ fn a_stream_cut_anywhere_is_whole_or_no_answer() {
 }
 
 #[test]
+fn no_damage_makes_a_reader_panic() {
+    let reply = mainstay_tests::reply::Reply::new("Hi 👋").stopped_by("tool_calls");
+    for form in [WireForm::Chat, WireForm::Responses, WireForm::Anthropic] {
+        for request in [r#"{"stream":true}"#, "{}"] {
+            let (_, body) = reply.to(path(form), request);
+            for at in (0..body.len()).step_by(3) {
+                for damage in [b'"', b'{', b'\\', b'9', 0xff, b'\n'] {
+                    let mut bytes = body.clone().into_bytes();
+                    bytes[at] = damage;
+                    let text = String::from_utf8_lossy(&bytes);
+                    let _outcomes = (
+                        streamed(form, &text),
+                        read_whole(form, &text),
+                        Complaint::read(&text).trouble(None),
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn recorded_exchanges_are_read() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/samples/wire");
     let Ok(files) = std::fs::read_dir(&folder) else {
