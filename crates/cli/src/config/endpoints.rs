@@ -27,6 +27,9 @@ struct BuiltIn {
     key_env: Option<&'static str>,
 }
 
+/// The server on this machine.
+pub const LOCAL: &str = "local";
+
 /// The addresses and variables that the providers' own programs use; `local` is where llama.cpp's server listens.
 const BUILT_IN: [BuiltIn; 5] = [
     BuiltIn {
@@ -54,7 +57,7 @@ const BUILT_IN: [BuiltIn; 5] = [
         key_env: Some("OPENROUTER_API_KEY"),
     },
     BuiltIn {
-        name: "local",
+        name: LOCAL,
         url: "http://127.0.0.1:8080/v1",
         form: FormChoice::Chat,
         key_env: None,

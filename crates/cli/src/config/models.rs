@@ -220,6 +220,9 @@ fn check_name(name: &Spanned<String>, picker: &Picker<'_>) -> Result<(), Complai
     }
 }
 
+/// The window of a local model that nobody knows: what small models are commonly served with.
+const LOCAL_WINDOW: u64 = 8_192;
+
 /// The window by the model's name: from our own table, else from the prices that providers publish.
 fn known_window(id: &str, endpoint: &Endpoint) -> Option<(u64, Origin)> {
     let ours = known_facts(id);
@@ -233,7 +236,12 @@ fn known_window(id: &str, endpoint: &Endpoint) -> Option<(u64, Origin)> {
         models.find_map(genai_prices::ModelInfo::context_window)
     };
     let window = provider.and_then(of).or_else(|| calculator.providers().find_map(of));
-    window.map(|window| (window, Origin::Known))
+    match window {
+        Some(window) => Some((window, Origin::Known)),
+        // A server on this machine may serve anything; what is too small only means more and shorter requests.
+        None if endpoint.name == endpoints::LOCAL => Some((LOCAL_WINDOW, Origin::BuiltIn)),
+        None => None,
+    }
 }
 
 /// What our table says. Local servers put a size or a quantisation behind a colon: `qwen3:8b`.

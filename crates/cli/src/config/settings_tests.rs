@@ -214,7 +214,7 @@ fn a_model_without_its_key_is_named_and_the_others_are_asked() {
 
 #[test]
 fn windows_come_from_the_name_or_have_to_be_said() {
-    let said = complaint("\n[models.x]\nendpoint = 'local'\nid = 'nobody-knows-this'");
+    let said = complaint("\n[models.x]\nendpoint = 'openai'\nid = 'nobody-knows-this'");
     assert_eq!(
         said,
         "/etc/m/c.toml:2: nobody knows the window of nobody-knows-this; say it here, such as window = 128000"
@@ -224,7 +224,12 @@ fn windows_come_from_the_name_or_have_to_be_said() {
     // Not in our table, but in what the provider publishes.
     let published = read("[models.x]\nendpoint = 'openrouter'\nid = 'perplexity/sonar-pro'");
     assert!(published.models["x"].model.window >= 100_000);
-    assert!(complaint("summary.models = ['local:nobody-knows-this']").contains("nobody knows the window"));
+    assert!(complaint("summary.models = ['openai:nobody-knows-this']").contains("nobody knows the window"));
+    let local = read("summary.models = ['local:nobody-knows-this']");
+    assert_eq!(
+        local.chain[0].model.window, 8_192,
+        "what is too small only means more requests"
+    );
 }
 
 #[test]
