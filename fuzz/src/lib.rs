@@ -1,5 +1,7 @@
 //! What every fuzz target checks: whatever the bytes, a reader returns, and what it read can be written and read again.
 
+mod summary;
+
 use std::io::Write;
 
 use mainstay_engine::account::Budget;
@@ -22,6 +24,9 @@ use mainstay_wire::format;
 use mainstay_wire::reading::History;
 use mainstay_wire::reading::Request;
 use mainstay_wire::source::Source;
+
+pub use summary::answer;
+pub use summary::redact;
 
 /// Reads bytes in a given format, in both views.
 pub fn read(name: &str, data: &[u8]) {
