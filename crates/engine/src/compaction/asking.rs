@@ -103,7 +103,7 @@ impl Compactor {
         };
         match pending.prepare(self, moment, prompts) {
             Some(request) => pending.ask(request),
-            None => pending.fall_back(self, moment, "there is nothing new to tell"),
+            None => pending.tell_again(self, moment, prompts),
         }
     }
 
@@ -301,7 +301,19 @@ impl Pending {
         self.stage = Stage::Telling(0);
         match self.prepare(compactor, moment, prompts) {
             Some(request) => self.ask(request),
-            None => self.fall_back(compactor, moment, "there is nothing new to tell"),
+            None => self.tell_again(compactor, moment, prompts),
+        }
+    }
+
+    /// Nothing is new since a model was asked last: what it told then still tells it all.
+    fn tell_again(mut self, compactor: &mut Compactor, moment: &Moment<'_>, prompts: &Prompts) -> Step {
+        let told = compactor.scribe.as_ref().and_then(|scribe| scribe.told());
+        match told.map(|told| told.text.to_string()) {
+            Some(told) => {
+                self.told = None;
+                self.settle(compactor, moment, prompts, &told)
+            }
+            None => self.fall_back(compactor, moment, "there is nothing to tell"),
         }
     }
 
