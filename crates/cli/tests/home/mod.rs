@@ -43,7 +43,6 @@ impl Home {
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
-    #[allow(dead_code, reason = "not every test pipes")]
     pub fn filter(&self, arguments: &[&str], input: &[u8]) -> Output {
         let mut child = self
             .command(arguments)
