@@ -6,6 +6,8 @@ pub mod tidy;
 
 pub mod scripted;
 
+pub mod cycles;
+
 pub mod suite;
 
 pub mod conversation;

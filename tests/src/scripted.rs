@@ -52,7 +52,7 @@ pub fn summary(request: &Request, keeps: &mut dyn FnMut(&str) -> bool) -> String
     for tag in ["memory", "draft", "ledger", "records"] {
         let text = between(&request.user, tag);
         let identifiers = scan(text).into_iter().map(|found| &text[found.range]);
-        for name in identifiers.chain(quoted(text)) {
+        for name in identifiers.chain(quoted(text)).chain(numbered(text)) {
             if seen.insert(name) && keeps(name) {
                 names.push(name);
             }
@@ -82,6 +82,15 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
     values
         .filter_map(|rest| Some(rest.split_once('"')?.0))
         .filter(|value| (4..40).contains(&value.len()))
+}
+
+/// Words with a digit in them: versions, codes, names with a number.
+fn numbered(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|letter: char| {
+        letter.is_whitespace() || matches!(letter, '"' | '(' | ')' | '[' | ']' | ',' | '\'' | '`')
+    });
+    let bare = words.map(|word| word.trim_matches(|letter: char| letter.is_ascii_punctuation()));
+    bare.filter(|word| (4..40).contains(&word.len()) && word.bytes().any(|byte| byte.is_ascii_digit()))
 }
 
 /// The first line of the first record by the person.

@@ -172,7 +172,7 @@ impl Pending {
         if !is_last {
             self.told = Some(review.clean);
             self.stage = Stage::Telling(chunk + 1);
-            let request = self.request_for(chunk + 1, prompts, moment);
+            let request = self.request_for(compactor, chunk + 1, prompts, moment);
             return self.ask(request);
         }
         if review.wants_repair(self.writing.has_ledger) {
@@ -353,7 +353,7 @@ impl Pending {
             };
             return Some(Request {
                 way: Way::InPlace,
-                user: self.fill(moment, prompts, Name::InPlace, &[]),
+                user: self.fill(compactor, moment, prompts, Name::InPlace, &[]),
                 until,
                 most_tokens: self.writing.tokens,
                 ..Request::default()
@@ -382,23 +382,24 @@ impl Pending {
         let hidden = |chunk: String| scribe.hide(&chunk).unwrap_or(chunk);
         self.chunks = chunks.into_iter().map(hidden).collect();
         self.records = (shown, skipped);
-        (!self.chunks.is_empty()).then(|| self.request_for(0, prompts, moment))
+        (!self.chunks.is_empty()).then(|| self.request_for(compactor, 0, prompts, moment))
     }
 
     /// The request for one chunk, going on from what was told before it.
-    fn request_for(&self, chunk: usize, prompts: &Prompts, moment: &Moment<'_>) -> Request {
+    fn request_for(&self, compactor: &Compactor, chunk: usize, prompts: &Prompts, moment: &Moment<'_>) -> Request {
         let records = self.chunks[chunk].as_str();
         let user = match &self.told {
             Some(told) => {
                 let told = guarded(told);
                 self.fill(
+                    compactor,
                     moment,
                     prompts,
                     Name::Update,
                     &[("previous", &*told), ("records", records)],
                 )
             }
-            None => self.fill(moment, prompts, Name::First, &[("records", records)]),
+            None => self.fill(compactor, moment, prompts, Name::First, &[("records", records)]),
         };
         self.auxiliary(user, prompts)
     }
@@ -415,7 +416,7 @@ impl Pending {
         let ledger = review.lost_lines(self.writing.tokens, &count);
         let draft = guarded(&review.clean);
         let values = [("problems", &*problems), ("draft", &*draft), ("ledger", &*ledger)];
-        let user = self.fill(moment, prompts, Name::Repair, &values);
+        let user = self.fill(compactor, moment, prompts, Name::Repair, &values);
         let scribe = compactor.scribe.as_ref();
         let user = scribe.and_then(|scribe| scribe.hide(&user)).unwrap_or(user);
         self.auxiliary(user, prompts)
@@ -432,8 +433,19 @@ impl Pending {
     }
 
     /// A prompt with what every one of them may ask for, and these values.
-    fn fill(&self, moment: &Moment<'_>, prompts: &Prompts, name: Name, values: &[(&str, &str)]) -> String {
-        let topic = moment.policy.focus.as_deref().map(guarded);
+    fn fill(
+        &self,
+        compactor: &Compactor,
+        moment: &Moment<'_>,
+        prompts: &Prompts,
+        name: Name,
+        values: &[(&str, &str)],
+    ) -> String {
+        let scribe = compactor.scribe.as_ref();
+        // The person types a topic, and may type a secret into it.
+        let hidden = |topic: &str| scribe.and_then(|scribe| scribe.hide(topic)).unwrap_or(topic.to_owned());
+        let topic = moment.policy.focus.as_deref().map(hidden);
+        let topic = topic.as_deref().map(guarded);
         let focus = topic.map(|topic| prompts.fill(Name::Focus, &[("topic", &*topic)]) + "\n");
         let tokens = self.writing.tokens.to_string();
         let shared = [

@@ -86,6 +86,9 @@ impl Compactor {
             replaced_tokens: cold.max(1),
             count: &|text| family.count(text, TextKind::Prose),
         };
+        // Hidden before anything is looked at: what is found wrong is told to models, in the answer's words.
+        let hidden = scribe.hide(text);
+        let text = hidden.as_deref().unwrap_or(text);
         let flaws = check_answer(text, stop, &expected);
         let clean = cleaned(text, &expected);
         let clean = scribe.hide(&clean).unwrap_or(clean);

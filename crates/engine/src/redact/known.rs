@@ -45,8 +45,16 @@ impl Known {
         self.values.is_empty()
     }
 
-    /// Remembers a value, unless it could be a word.
+    /// Remembers a value, and what it means in an address: whoever repeats it writes the one or the other.
     pub(super) fn add(&mut self, value: &str) {
+        self.add_spelling(value);
+        if let Some(meant) = without_escapes(value) {
+            self.add_spelling(&meant);
+        }
+    }
+
+    /// Remembers a value, unless it could be a word.
+    fn add_spelling(&mut self, value: &str) {
         let candidate = Candidate::new(value);
         let look = candidate.look;
         let telling = look.is_random(SHORTEST) || (candidate.is_password() && look.digits > 0);
@@ -85,5 +93,41 @@ impl Known {
                 label: Label::Code("credential", "seen before"),
             })
             .collect()
+    }
+}
+
+/// A value whose `%2F` and the like are written out; `None` where it has none.
+fn without_escapes(value: &str) -> Option<String> {
+    let bytes = value.as_bytes();
+    let (mut out, mut at) = (Vec::with_capacity(bytes.len()), 0);
+    while at < bytes.len() {
+        let escape = value.get(at + 1..at + 3).filter(|_| bytes[at] == b'%');
+        match escape.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                out.push(byte);
+                at += 3;
+            }
+            None => {
+                out.push(bytes[at]);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8(out).ok().filter(|meant| meant != value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_spellings_of_a_value_are_known() {
+        let mut known = Known::default();
+        known.add("YA2JRgak7%2B%2FWL3egYVB7%zz%2");
+        for text in ["a YA2JRgak7%2B%2FWL3egYVB7%zz%2 b", "it is YA2JRgak7+/WL3egYVB7%zz%2."] {
+            assert_eq!(known.find(text).len(), 1, "{text}");
+        }
+        assert_eq!(without_escapes("%D0%BF%D0"), None);
+        assert_eq!(without_escapes("plain"), None);
     }
 }
