@@ -49,8 +49,9 @@ pub fn between<'a>(text: &'a str, tag: &str) -> &'a str {
 pub fn summary(request: &Request, keeps: &mut dyn FnMut(&str) -> bool) -> String {
     let mut names: Vec<&str> = Vec::new();
     let mut seen = BTreeSet::new();
-    for tag in ["memory", "draft", "ledger", "records"] {
-        let text = between(&request.user, tag);
+    // Arguments are JSON; a line break in them is no letter of the name behind it.
+    let texts = ["memory", "draft", "ledger", "records"].map(|tag| between(&request.user, tag).replace("\\n", "\n"));
+    for text in &texts {
         let identifiers = scan(text).into_iter().map(|found| &text[found.range]);
         for name in identifiers.chain(quoted(text)).chain(numbered(text)) {
             if seen.insert(name) && keeps(name) {

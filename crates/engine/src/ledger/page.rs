@@ -168,6 +168,10 @@ pub fn fill<'a>(
             by_section.entry(section).or_default().push(entry);
         }
     }
+    let common = by_section
+        .get(&Section::Facts)
+        .map(|facts| common_values(facts))
+        .unwrap_or_default();
     let mut sections = Sections::default();
     let mut ranked: Vec<_> = by_section.into_iter().collect();
     ranked.sort_by_key(|(section, _)| section.rank());
@@ -176,7 +180,8 @@ pub fn fill<'a>(
     for (section, mut entries) in ranked {
         entries.sort_by_key(|entry| {
             let is_aside = !speaks_of(entry, &focus);
-            (is_aside, importance(entry), std::cmp::Reverse(entry.last))
+            let tells_little = section == Section::Facts && tells_little(entry, &common);
+            (is_aside, importance(entry), tells_little, std::cmp::Reverse(entry.last))
         });
         let share = budget * section.share() / 100;
         // In a small block what was done is in the evidence, in fewer tokens than a section of its own would cost.
@@ -230,6 +235,24 @@ fn importance(entry: &Entry) -> u8 {
     // A file that was only read can be read again; one that was changed is what the work is about.
     let is_minor = entry.kind == Kind::File && entry.value.starts_with("read");
     author * 2 + u8::from(is_minor)
+}
+
+/// A value that so many facts have tells none of them apart: twelve jobs that are all `scheduled`.
+const COMMON_VALUE: usize = 3;
+
+/// Values that many facts have.
+fn common_values<'a>(facts: &[&'a Entry]) -> BTreeSet<&'a str> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for entry in facts {
+        *counts.entry(&entry.value).or_default() += 1;
+    }
+    let often = counts.into_iter().filter(|(_, count)| *count >= COMMON_VALUE);
+    often.map(|(value, _)| value).collect()
+}
+
+/// Whether a fact that a tool showed says what others say too, or only repeats its own name.
+fn tells_little(entry: &Entry, common: &BTreeSet<&str>) -> bool {
+    entry.author == Author::Tool && (common.contains(&*entry.value) || entry.key.contains(&*entry.value))
 }
 
 impl Sections {

@@ -33,10 +33,14 @@ const FILE: u32 = 70;
 const CREDENTIAL: u32 = 60;
 pub(super) const SAID: u32 = 50;
 const MODEL_FACT: u32 = 40;
-const EARLIER: u32 = 35;
 const USED: u32 = 25;
 const TOOL_FACT: u32 = 15;
 const PASTED: u32 = 10;
+/// Below all others: what a previous summary names and the ledger does not hold any more was named by a model only.
+const EARLIER: u32 = 5;
+
+/// How many names of a previous summary count: a third of [`super::MOST`], so that they never crowd out what is new.
+const MOST_EARLIER: usize = super::MOST / 3;
 
 /// A longer text was pasted: its identifiers are not what the person spells out. In bytes.
 const MOST_TYPED: usize = 2_000;
@@ -296,15 +300,14 @@ const LASTING: [Heading; 4] = [
 /// Identifiers that the previous summary has where what it says lasts.
 fn lasting(previous: &str, list: &mut Vec<Reference>) {
     let sections = Sections::parse(previous);
-    for heading in LASTING {
-        for line in sections.lines(heading) {
-            list.extend(names(line).map(|name| Reference {
-                kind: RefKind::Earlier,
-                text: name.into(),
-                author: Author::Summary,
-                message: 0,
-                weight: EARLIER,
-            }));
-        }
-    }
+    let lines = LASTING.iter().flat_map(|heading| sections.lines(*heading));
+    let mut known = HashSet::new();
+    let named = lines.flat_map(names).filter(|name| known.insert(*name));
+    list.extend(named.take(MOST_EARLIER).map(|name| Reference {
+        kind: RefKind::Earlier,
+        text: name.into(),
+        author: Author::Summary,
+        message: 0,
+        weight: EARLIER,
+    }));
 }
