@@ -8,6 +8,8 @@ pub mod scripted;
 
 pub mod cycles;
 
+pub mod told;
+
 pub mod suite;
 
 pub mod conversation;

@@ -5,6 +5,11 @@
 //! Each row: how many conversations, how many were compacted, tokens before and after, and the figures that must be
 //! zero: structural violations beyond those the conversation came with (judged by code that shares nothing with the engine), results that grew, originals that
 //! the store did not give back byte for byte. Exits with 100 when one of them is not.
+//!
+//!     cargo run --release -p mainstay-tests --bin corpus -- --told [FOLDER]
+//!
+//! The same with a function that writes summaries: as recorded in every way, and every other form in one way each. Faults
+//! are everything that [`mainstay_tests::told`] finds wrong.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used)]
 
@@ -34,6 +39,9 @@ use mainstay_store::NewCheckpoint;
 use mainstay_store::Store;
 use mainstay_tests::conversation::Form;
 use mainstay_tests::provider::violations;
+use mainstay_tests::told::ARMS;
+use mainstay_tests::told::Arm;
+use mainstay_tests::told::compact;
 use mainstay_wire::document::Document;
 use mainstay_wire::document::body_of;
 use mainstay_wire::format;
@@ -56,7 +64,11 @@ struct Row {
 }
 
 fn main() -> ExitCode {
-    let given = std::env::args().nth(1).map(PathBuf::from);
+    let is_told = std::env::args().any(|word| word == "--told");
+    let given = std::env::args()
+        .skip(1)
+        .find(|word| word != "--told")
+        .map(PathBuf::from);
     let root = given.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data"));
     let mut files = Vec::new();
     for folder in ["sessions", "trajectories"] {
@@ -65,6 +77,9 @@ fn main() -> ExitCode {
     if files.is_empty() {
         eprintln!("no sessions at {}", root.display());
         return ExitCode::from(1);
+    }
+    if is_told {
+        return told(&files);
     }
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::open(&folder.path().join("kept/store.db")).unwrap();
@@ -91,6 +106,65 @@ fn main() -> ExitCode {
         }
     }
     print(&rows)
+}
+
+#[derive(Default)]
+struct ToldRow {
+    conversations: u64,
+    modes: BTreeMap<&'static str, u64>,
+    before: u64,
+    after: u64,
+    asked: usize,
+    inherited: usize,
+    faults: usize,
+}
+
+/// Compacts every session with scripted summaries.
+fn told(files: &[PathBuf]) -> ExitCode {
+    let mut rows: BTreeMap<(&str, &str), ToldRow> = BTreeMap::new();
+    let mut conversations = 0;
+    for file in files {
+        for document in documents(file) {
+            conversations += 1;
+            let own = Form::ALL.into_iter().find(|form| form.name() == document.form().name());
+            let (own, body) = (own.unwrap(), document.write());
+            for arm in ARMS {
+                let row = rows.entry((arm.name, "as recorded")).or_default();
+                tell(row, file, own, &body, arm);
+            }
+            for (place, form) in Form::ALL.into_iter().enumerate() {
+                let arm = ARMS[(conversations + 2 * place) % ARMS.len()];
+                let row = rows.entry((arm.name, form.name())).or_default();
+                tell(row, file, form, &body_of(wire_form(form), &document.transcript), arm);
+            }
+        }
+        eprintln!("{conversations} conversations");
+    }
+    for ((arm, form), row) in &rows {
+        println!(
+            "{arm:<18}{form:<18}{:>5} conversations, {:>10} to {:>9} tokens, {:>5} requests, {:>4} inherited, {:>3} faults, {:?}",
+            row.conversations, row.before, row.after, row.asked, row.inherited, row.faults, row.modes
+        );
+    }
+    match rows.values().all(|row| row.faults == 0) {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::from(100),
+    }
+}
+
+fn tell(row: &mut ToldRow, file: &Path, form: Form, body: &str, arm: Arm) {
+    let told = compact(form, body, arm);
+    row.conversations += 1;
+    *row.modes.entry(told.mode).or_default() += 1;
+    row.before += told.before;
+    row.after += told.after;
+    row.asked += told.asked;
+    row.inherited += told.inherited;
+    row.faults += told.faults.len();
+    for fault in told.faults.iter().take(3) {
+        let name = file.file_stem().unwrap_or_default().to_string_lossy();
+        eprintln!("{name} {} {}: {fault}", form.name(), arm.name);
+    }
 }
 
 fn print(rows: &BTreeMap<(&str, &str, u64), Row>) -> ExitCode {

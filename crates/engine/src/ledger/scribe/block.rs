@@ -92,6 +92,9 @@ const LOST_HEADING: &str = "## Further exact values (from the ledger)\n";
 /// The part of a block that the request that goes on may fill. An eighth cost two hundredths of what the agent goes on to
 /// use in the retention metric; the request's own identifiers are evidence as well.
 const REQUEST_SHARE: u64 = 20;
+/// What it gets at least, up to a quarter of the block: its opening and a dozen words. Without them nobody knows what the
+/// block is to be read for.
+const LEAST_REQUEST: u64 = 32;
 /// The part of a block that what a story left out may fill, beside the sections that hold most of it.
 const LOST_SHARE: u64 = 3;
 
@@ -139,7 +142,9 @@ impl Scribe {
             Some(index) => words_of(self.shown(sheet.messages, index)),
             None => self.request.as_deref()?.to_owned(),
         };
-        let room = (sheet.budget / REQUEST_SHARE).checked_sub((sheet.count)(REQUEST_OPENING))?;
+        let least = LEAST_REQUEST.min(sheet.budget / 4);
+        let room = (sheet.budget / REQUEST_SHARE).max(least);
+        let room = room.checked_sub((sheet.count)(REQUEST_OPENING))?;
         let words = page::shortened(&words, room, sheet.count);
         (!words.trim().is_empty()).then(|| format!("{REQUEST_OPENING}{words}"))
     }
