@@ -156,7 +156,7 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
         store = Some(opened);
     }
     let mut outcome = match &writers {
-        Some(writers) => writers.pass(&mut compactor, &moment, document)?,
+        Some(writers) => writers.pass(&mut compactor, &moment, document, screen)?,
         None => compactor.pass(&document.transcript, &budget, &policy, situation, &NoSecrets),
     };
     refuse_broken(document, &compactor, &mut outcome);

@@ -1,7 +1,10 @@
 //! Models that write summaries: from the settings to a pass that asks them.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::PoisonError;
 
 use anyhow::Context;
 use indicatif::ProgressBar;
@@ -126,13 +129,25 @@ impl Models {
         InPlace::Cold
     }
 
-    /// Makes a pass. Ctrl-C ends it with nothing done.
-    pub fn pass(&self, compactor: &mut Compactor, moment: &Moment<'_>, document: &Document) -> anyhow::Result<Outcome> {
+    /// Makes a pass. Ctrl-C ends it with nothing done. Where one model failed and another wrote the summary, standard error
+    /// says why: a key or an address may have to be mended.
+    pub fn pass(
+        &self,
+        compactor: &mut Compactor,
+        moment: &Moment<'_>,
+        document: &Document,
+        screen: &mut Screen,
+    ) -> anyhow::Result<Outcome> {
+        let given_up = Mutex::new(BTreeMap::new());
         let bar = ProgressBar::new_spinner();
         bar.enable_steady_tick(std::time::Duration::from_millis(120));
         let watch = |event: &Event<'_>| {
             if let Some(words) = told(event) {
                 bar.set_message(words);
+            }
+            if let Event::GivenUp { model, because } = event {
+                let mut given_up = given_up.lock().unwrap_or_else(PoisonError::into_inner);
+                given_up.insert((*model).to_owned(), because.to_string());
             }
         };
         let body = |request: &Request| -> Result<(WireForm, String), String> {
@@ -158,6 +173,11 @@ impl Models {
             }
         });
         bar.finish_and_clear();
+        let was_used = |outcome: &Outcome| outcome.writing.as_ref().is_some_and(|writing| writing.was_used);
+        if outcome.as_ref().is_ok_and(was_used) {
+            let given_up = given_up.into_inner().unwrap_or_else(PoisonError::into_inner);
+            given_up.values().for_each(|failure| screen.warn(failure));
+        }
         outcome
     }
 

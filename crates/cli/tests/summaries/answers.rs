@@ -55,14 +55,18 @@ pub fn obedient() -> String {
     )
 }
 
-/// A value that the user has corrected.
+/// A value that the user has corrected, beside the right one.
 pub fn outdated() -> String {
-    good().replace("must be 250", "must be 500")
+    with("", "", "- The batch size of the nightly job is 500.\n")
 }
 
 /// Files that nobody has.
 pub fn inventive() -> String {
-    with("", "- Port the fix to src/billing/phantom_ledger.rs.\n", "- deploy/ghost-values.yaml sets the rounding.\n")
+    with(
+        "",
+        "- Port the fix to src/billing/phantom_ledger.rs.\n",
+        "- deploy/ghost-values.yaml sets the rounding.\n",
+    )
 }
 
 /// Somebody else's key, as a gateway echoes it.

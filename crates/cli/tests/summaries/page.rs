@@ -75,9 +75,20 @@ pub fn check(rows: &[Row]) {
                 "\n## {group}\n\n| what happens | requests | the result is made of | what you see |\n|---|---|---|---|\n"
             ));
         }
-        let seen: Vec<String> = row.seen.iter().map(|line| format!("`{}`", line.replace('|', "\\|"))).collect();
-        let seen = if seen.is_empty() { "nothing special".to_owned() } else { seen.join("<br>") };
-        page.push_str(&format!("| {} | {} | {} | {seen} |\n", row.happens, row.requests, row.made));
+        let seen: Vec<String> = row
+            .seen
+            .iter()
+            .map(|line| format!("`{}`", line.replace('|', "\\|")))
+            .collect();
+        let seen = if seen.is_empty() {
+            "nothing special".to_owned()
+        } else {
+            seen.join("<br>")
+        };
+        page.push_str(&format!(
+            "| {} | {} | {} | {seen} |\n",
+            row.happens, row.requests, row.made
+        ));
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let kept = std::fs::read_to_string(root.join("docs/failures.md")).unwrap_or_default();

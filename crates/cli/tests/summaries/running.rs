@@ -45,7 +45,10 @@ pub enum Setup {
 /// The deliveries that a case is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivery {
+    /// Both.
     Any,
+    /// One of them, another one with every form.
+    Either,
     Streamed,
     Whole,
 }
@@ -81,7 +84,7 @@ pub struct Ran {
 }
 
 /// The size that every result has to come down to.
-const TARGET: u64 = 6_000;
+const TARGET: u64 = 5_000;
 
 /// A key, put together here so that no scanner of sources finds one.
 pub fn key(index: usize) -> String {
@@ -117,11 +120,22 @@ impl Stage {
 
     fn at(setup: Setup, variant: Variant, urls: &[String], servers: Vec<Option<Server>>, bystander: Server) -> Self {
         let home = Home::new();
-        let model = if setup == Setup::InPlace { "scripted-first" } else { "another" };
+        let model = if setup == Setup::InPlace {
+            "scripted-first"
+        } else {
+            "another"
+        };
         let original = session::body(variant.form, model);
         std::fs::write(home.folder.path().join("session.json"), &original).unwrap();
         std::fs::write(home.folder.path().join("config.toml"), config(setup, variant, urls)).unwrap();
-        Self { home, original, setup, variant, servers, bystander }
+        Self {
+            home,
+            original,
+            setup,
+            variant,
+            servers,
+            bystander,
+        }
     }
 
     /// A stage with one model at an address.
@@ -142,9 +156,22 @@ impl Stage {
     pub fn command(&self, engine: &str, more: &[&str]) -> std::process::Command {
         let (session, config, target) = (self.path("session.json"), self.path("config.toml"), TARGET.to_string());
         let output = self.output();
-        let way = if self.setup == Setup::InPlace { "in-place" } else { "auxiliary" };
-        let mut arguments = vec!["compact", &session, "--from", self.variant.form.name(), "--config", &config];
-        arguments.extend(["--engine", engine, "--target", &target, "--tail", "600", "--way", way, "-o", &output]);
+        let way = if self.setup == Setup::InPlace {
+            "in-place"
+        } else {
+            "auxiliary"
+        };
+        let mut arguments = vec![
+            "compact",
+            &session,
+            "--from",
+            self.variant.form.name(),
+            "--config",
+            &config,
+        ];
+        arguments.extend([
+            "--engine", engine, "--target", &target, "--tail", "600", "--way", way, "-o", &output,
+        ]);
         arguments.extend(more);
         let mut command = self.home.command(&arguments);
         if self.setup != Setup::Keyless {
@@ -211,9 +238,19 @@ pub fn run(case: &Case, variant: Variant, engine: &str) {
     let original = stage.original.clone();
     let ran = stage.ran(&output);
     let counts: Vec<usize> = ran.received.iter().map(Vec::len).collect();
-    assert_eq!(counts, case.requests, "{report:#}");
+    match engine {
+        "hybrid" => assert_eq!(counts, case.requests, "{report:#}"),
+        // Without a ledger beside it more has to be in the summary, so a draft may be sent back.
+        _ => assert!(
+            counts.iter().zip(case.requests).all(|(count, most)| *count <= most + 1),
+            "{counts:?}"
+        ),
+    }
     let id = report["checkpoint"].as_str().unwrap();
-    assert!(ran.home.run(&["restore", id]).stdout == original, "the original is not the original");
+    assert!(
+        ran.home.run(&["restore", id]).stdout == original,
+        "the original is not the original"
+    );
     check_secrets(&ran);
     for kept in session::KEPT {
         assert!(ran.result.contains(kept), "{kept} is lost in {}", ran.result);
@@ -238,7 +275,10 @@ pub fn shown(case: &Case, variant: Variant) -> String {
 fn check_result(report: &Value, stage: &Stage) {
     assert_eq!(report["compacted"], true, "{report:#}");
     let tokens = |key: &str| report[key].as_u64().unwrap();
-    assert!(tokens("tokens_after") <= TARGET && tokens("tokens_after") < tokens("tokens_before"), "{report:#}");
+    assert!(
+        tokens("tokens_after") <= TARGET && tokens("tokens_after") < tokens("tokens_before"),
+        "{report:#}"
+    );
     let result = std::fs::read(stage.output()).unwrap();
     assert!(result.len() < stage.original.len(), "the result is no smaller");
     let body: Value = serde_json::from_slice(&result).unwrap();
@@ -249,7 +289,9 @@ fn check_result(report: &Value, stage: &Stage) {
 fn check_secrets(ran: &Ran) {
     let secret = session::secret();
     let requests: String = ran.received.iter().flatten().map(|one| one.body.as_str()).collect();
-    assert!(!requests.contains(&secret), "a model got the secret");
+    // Who is asked in place has the whole conversation already.
+    let is_in_place = requests.contains("Pause the work for one message");
+    assert!(is_in_place || !requests.contains(&secret), "a model got the secret");
     for (what, text) in [("the result", &ran.result), ("what is printed", &ran.printed)] {
         assert!(!text.contains(&secret), "the secret is in {what}: {text}");
         for index in 0..NAMES.len() {
@@ -268,7 +310,10 @@ pub fn is_stored(folder: &Path, needle: &str) -> bool {
         let path = entry.path();
         match path.is_dir() {
             true => is_stored(&path, needle),
-            false => std::fs::read(&path).unwrap().windows(needle.len()).any(|bytes| bytes == needle.as_bytes()),
+            false => std::fs::read(&path)
+                .unwrap()
+                .windows(needle.len())
+                .any(|bytes| bytes == needle.as_bytes()),
         }
     })
 }

@@ -94,13 +94,19 @@ pub fn half(variant: Variant) -> String {
 /// A stream that begins well and then has an error in it, as the provider sends it.
 pub fn error_inside(variant: Variant) -> Script {
     let error = match variant.form {
-        Form::Chat => format!("data: {}\n\n", complaint(variant.form, "server_error", "The server had an error")),
+        Form::Chat => format!(
+            "data: {}\n\n",
+            complaint(variant.form, "server_error", "The server had an error")
+        ),
         Form::Responses => {
             let event = json!({"type": "error", "code": "server_error", "message": "The server had an error"});
             format!("event: error\ndata: {event}\n\n")
         }
         Form::Anthropic => {
-            format!("event: error\ndata: {}\n\n", complaint(variant.form, "overloaded_error", "Overloaded"))
+            format!(
+                "event: error\ndata: {}\n\n",
+                complaint(variant.form, "overloaded_error", "Overloaded")
+            )
         }
     };
     let whole = half(variant);

@@ -61,9 +61,12 @@ fn turns() -> Vec<Turn> {
         agent("The totals are rounded line by line. The service listens on port 47113 and reads its rates at start."),
         user("Set the batch size of the nightly job to 500 while you are at it."),
     ];
-    turns.extend((0..6).map(|index| read(&format!("src/billing/rates/region_{index}.py"))));
+    turns.extend((0..4).map(|index| read(&format!("src/billing/rates/region_{index}.py"))));
     turns.extend([
-        shell("git log --oneline -5", "9f3c2ab7d4e1 Round totals by line\n41b7706 Add regions"),
+        shell(
+            "git log --oneline -5",
+            "9f3c2ab7d4e1 Round totals by line\n41b7706 Add regions",
+        ),
         agent("Commit 9f3c2ab7d4e1 brought the rounding by line in."),
         user("Correction: the batch size of the nightly job must be 250, not 500."),
         agent("The batch size is 250 then."),
@@ -73,7 +76,7 @@ fn turns() -> Vec<Turn> {
             &format!("Banker's rounding\n{ORDER}\nSee IEEE 754."),
         ),
     ]);
-    turns.extend((6..14).map(|index| read(&format!("src/billing/rates/region_{index}.py"))));
+    turns.extend((4..9).map(|index| read(&format!("src/billing/rates/region_{index}.py"))));
     turns.extend([
         agent("The regions are all alike. Next come the tests."),
         user("Go on with the tests, please."),
@@ -86,10 +89,10 @@ fn turns() -> Vec<Turn> {
 
 fn failing_test() -> String {
     let mut log = String::new();
-    for index in 0..60 {
+    for index in 0..40 {
         log.push_str(&format!("tests/billing/test_totals.py::test_case_{index} PASSED\n"));
     }
-    log + "E   AssertionError: expected 1204.50 but got 1204.49 (invoice 88213)\n1 failed, 60 passed in 3.20s"
+    log + "E   AssertionError: expected 1204.50 but got 1204.49 (invoice 88213)\n1 failed, 40 passed in 3.20s"
 }
 
 fn shell(command: &str, output: &str) -> Turn {
@@ -98,8 +101,10 @@ fn shell(command: &str, output: &str) -> Turn {
 
 fn read(path: &str) -> Turn {
     let mut text = format!("# {path}\n");
-    for line in 0..70 {
-        text.push_str(&format!("rate_{line} = Decimal(\"0.{line:03}\")  # see the table of {path}\n"));
+    for line in 0..40 {
+        text.push_str(&format!(
+            "rate_{line} = Decimal(\"0.{line:03}\")  # see the table of {path}\n"
+        ));
     }
     Turn::Tool("open_file", json!({"path": path}), text)
 }
@@ -153,8 +158,14 @@ fn anthropic(turns: &[Turn]) -> Value {
             Turn::User(text) => push("user", json!({"type": "text", "text": text})),
             Turn::Agent(text) => push("assistant", json!({"type": "text", "text": text})),
             Turn::Tool(name, arguments, output) => {
-                push("assistant", json!({"type": "tool_use", "id": id, "name": name, "input": arguments}));
-                push("user", json!({"type": "tool_result", "tool_use_id": id, "content": output}));
+                push(
+                    "assistant",
+                    json!({"type": "tool_use", "id": id, "name": name, "input": arguments}),
+                );
+                push(
+                    "user",
+                    json!({"type": "tool_result", "tool_use_id": id, "content": output}),
+                );
             }
         }
     }

@@ -52,10 +52,19 @@ fn case(happens: &'static str, places: fn(Variant, &str) -> Vec<Place>) -> Case 
     }
 }
 
+/// Cases in which the delivery makes no difference: each form is asked in one of the two.
+fn mixed(cases: Vec<Case>) -> Vec<Case> {
+    cases.into_iter().map(|case| case.when(Delivery::Either)).collect()
+}
+
 impl Case {
     /// The summary is used after all.
     fn told(self) -> Self {
-        Self { made: "hybrid", says: &[], ..self }
+        Self {
+            made: "hybrid",
+            says: &[],
+            ..self
+        }
     }
 
     fn asked(self, requests: &'static [usize]) -> Self {
@@ -80,29 +89,47 @@ impl Case {
 }
 
 fn refusals() -> Vec<Case> {
-    vec![
+    let cases = vec![
         case("401: the key is wrong", |variant, _| {
             always(refused(variant, 401, "authentication_error", "invalid x-api-key"))
         })
         .says(&["401, the key was refused", "check environment variable FIRST_KEY"]),
         case("403: the key may not use this model", |variant, _| {
-            always(refused(variant, 403, "permission_error", "Not allowed for this project"))
+            always(refused(
+                variant,
+                403,
+                "permission_error",
+                "Not allowed for this project",
+            ))
         })
         .says(&["403, the key may not do this", "check environment variable FIRST_KEY"]),
         case("404: no such model", |variant, _| {
             always(refused(variant, 404, "not_found_error", "model: scripted-first"))
         })
-        .says(&["404, no such address or model", "check the address and the model's name"]),
+        .says(&[
+            "404, no such address or model",
+            "check the address and the model's name",
+        ]),
         case("402: no credit left", |variant, _| {
             always(refused(variant, 402, "billing_error", "Payment required"))
         })
         .says(&["402, the quota or credit is used up", "check plan and billing"]),
         case("429 because the quota is used up", |variant, _| {
-            always(refused(variant, 429, "insufficient_quota", "You exceeded your current quota"))
+            always(refused(
+                variant,
+                429,
+                "insufficient_quota",
+                "You exceeded your current quota",
+            ))
         })
         .says(&["429, the quota or credit is used up", "check plan and billing"]),
         case("400: the request is refused", |variant, _| {
-            always(refused(variant, 400, "invalid_request_error", "temperature is not supported"))
+            always(refused(
+                variant,
+                400,
+                "invalid_request_error",
+                "temperature is not supported",
+            ))
         })
         .says(&["400, the request was refused", "temperature is not supported"]),
         case("408: the provider waited too long", |variant, _| {
@@ -124,46 +151,63 @@ fn refusals() -> Vec<Case> {
             always(refused(variant, 429, "rate_limit_error", "slow down").header("retry-after", "3600"))
         })
         .says(&["429, too many requests", "it asks to wait 3600 s"]),
-        case("500, for ever", |variant, _| always(refused(variant, 500, "api_error", "Internal error")))
-            .asked(&[2])
-            .says(&["500, the provider failed"]),
-        case("500 once, then an answer", |variant, _| once(refused(variant, 500, "api_error", "Internal error")))
-            .told()
-            .asked(&[2]),
+        case("500, for ever", |variant, _| {
+            always(refused(variant, 500, "api_error", "Internal error"))
+        })
+        .asked(&[2])
+        .says(&["500, the provider failed"]),
+        case("500 once, then an answer", |variant, _| {
+            once(refused(variant, 500, "api_error", "Internal error"))
+        })
+        .told()
+        .asked(&[2]),
         case("502 with a gateway's page", |_, _| {
             always(Script::status(502, "<html><h1>Bad Gateway</h1></html>").header("content-type", "text/html"))
         })
         .asked(&[2])
         .says(&["502, the provider failed", "Bad Gateway"]),
-        case("503, for ever", |variant, _| always(refused(variant, 503, "server_error", "Unavailable")))
-            .asked(&[2])
-            .says(&["503, the provider is overloaded"]),
-        case("529, for ever", |variant, _| always(refused(variant, 529, "overloaded_error", "Overloaded")))
-            .asked(&[2])
-            .says(&["529, the provider is overloaded"]),
-    ]
+        case("503, for ever", |variant, _| {
+            always(refused(variant, 503, "server_error", "Unavailable"))
+        })
+        .asked(&[2])
+        .says(&["503, the provider is overloaded"]),
+        case("529, for ever", |variant, _| {
+            always(refused(variant, 529, "overloaded_error", "Overloaded"))
+        })
+        .asked(&[2])
+        .says(&["529, the provider is overloaded"]),
+    ];
+    mixed(cases)
 }
 
 fn connections() -> Vec<Case> {
     vec![
         case("Nobody listens at the address", |_, _| vec![Place::Nobody])
             .asked(&[0])
-            .says(&["nobody answers at this address", "check the address, and that the server runs"]),
-        case("The connection is reset before the answer begins", |_, _| always(Script::reset()))
-            .asked(&[2])
-            .says(&["the connection broke"]),
-        case("The connection is closed before the answer begins", |_, _| always(Script::closed()))
-            .asked(&[2])
-            .says(&["the connection broke"]),
+            .says(&[
+                "nobody answers at this address",
+                "check the address, and that the server runs",
+            ]),
+        case("The connection is reset before the answer begins", |_, _| {
+            always(Script::reset())
+        })
+        .asked(&[2])
+        .says(&["the connection broke"]),
+        case("The connection is closed before the answer begins", |_, _| {
+            always(Script::closed())
+        })
+        .asked(&[2])
+        .says(&["the connection broke"]),
         case("The connection is reset in the middle of the stream", |variant, _| {
             always(Script::stream(&[&half(variant)]).then_reset())
         })
         .when(Delivery::Streamed)
         .asked(&[2])
         .says(&["the connection broke"]),
-        case("The connection is reset once in the middle of the stream, then there is an answer", |variant, _| {
-            once(Script::stream(&[&half(variant)]).then_reset())
-        })
+        case(
+            "The connection is reset once in the middle of the stream, then there is an answer",
+            |variant, _| once(Script::stream(&[&half(variant)]).then_reset()),
+        )
         .when(Delivery::Streamed)
         .told()
         .asked(&[2]),
@@ -171,15 +215,19 @@ fn connections() -> Vec<Case> {
             .with(Setup::Hasty)
             .asked(&[2])
             .says(&["too slow", "nothing came for"]),
-        case("The headers come byte by byte and never end", |_, _| always(Script::dripping_head()))
-            .with(Setup::Hasty)
-            .asked(&[2])
-            .says(&["too slow"]),
-        case("The stream comes byte by byte and never ends", |_, _| always(Script::dripping_stream()))
-            .with(Setup::Hasty)
-            .when(Delivery::Streamed)
-            .asked(&[2])
-            .says(&["too slow", "no whole answer within 500ms"]),
+        case("The headers come byte by byte and never end", |_, _| {
+            always(Script::dripping_head())
+        })
+        .with(Setup::Hasty)
+        .asked(&[2])
+        .says(&["too slow"]),
+        case("The stream comes byte by byte and never ends", |_, _| {
+            always(Script::dripping_stream())
+        })
+        .with(Setup::Hasty)
+        .when(Delivery::Streamed)
+        .asked(&[2])
+        .says(&["too slow", "no whole answer within 500ms"]),
         case("The stream stops in the middle and stays open", |variant, _| {
             always(Script::stream(&[&half(variant)]).then_hang())
         })
@@ -193,7 +241,10 @@ fn connections() -> Vec<Case> {
 fn malformed() -> Vec<Case> {
     vec![
         case("A page of HTML with status 200", |_, _| {
-            always(Script::page("text/html", "<html><body>Please sign in to the network</body></html>"))
+            always(Script::page(
+                "text/html",
+                "<html><body>Please sign in to the network</body></html>",
+            ))
         })
         .asked(&[2])
         .says(&["this is no answer", "text/html", "Please sign in"]),
@@ -203,32 +254,44 @@ fn malformed() -> Vec<Case> {
         .when(Delivery::Streamed)
         .asked(&[2])
         .says(&["this is no answer", "an event of the stream is no JSON object"]),
-        case("A stream that ends before the answer does", |variant, _| always(Script::stream(&[&half(variant)])))
-            .when(Delivery::Streamed)
-            .asked(&[2])
-            .says(&["this is no answer"]),
-        case("JSON that ends in the middle", |variant, _| always(Script::json(&half(variant))))
-            .when(Delivery::Whole)
-            .asked(&[2])
-            .says(&["this is no answer", "no whole JSON object"]),
+        case("A stream that ends before the answer does", |variant, _| {
+            always(Script::stream(&[&half(variant)]))
+        })
+        .when(Delivery::Streamed)
+        .asked(&[2])
+        .says(&["this is no answer"]),
+        case("JSON that ends in the middle", |variant, _| {
+            always(Script::json(&half(variant)))
+        })
+        .when(Delivery::Whole)
+        .asked(&[2])
+        .says(&["this is no answer", "no whole JSON object"]),
         case("A body that ends before its announced length", |variant, _| {
             always(Script::truncated(&half(variant)))
         })
         .when(Delivery::Whole)
         .asked(&[2])
         .says(&["the connection broke"]),
-        case("An error inside of the stream", |variant, _| always(error_inside(variant)))
-            .when(Delivery::Streamed)
-            .asked(&[2])
-            .says(&["the provider failed"]),
+        case("An error inside of the stream", |variant, _| {
+            always(error_inside(variant))
+        })
+        .when(Delivery::Streamed)
+        .asked(&[2])
+        .says(&["the provider failed"]),
         case("An error with status 200", |variant, _| {
-            always(Script::json(&crate::scripts::complaint(variant.form, "server_error", "upstream failed")))
+            always(Script::json(&crate::scripts::complaint(
+                variant.form,
+                "server_error",
+                "upstream failed",
+            )))
         })
         .asked(&[2])
         .says(&["the provider failed", "upstream failed"]),
-        case("An answer in the form of another provider", |variant, _| always(foreign(variant)))
-            .asked(&[2])
-            .says(&["this is no answer"]),
+        case("An answer in the form of another provider", |variant, _| {
+            always(foreign(variant))
+        })
+        .asked(&[2])
+        .says(&["this is no answer"]),
         case("A good answer with the type of another delivery", |variant, _| {
             always(Script::page("text/plain", &body(variant)))
         })
@@ -242,80 +305,113 @@ fn useless() -> Vec<Case> {
         case("The answer is empty", |_, _| saying("")).says(&["the ledger stands alone", "the answer is empty"]),
         case("The answer is white space", |_, _| saying(" \n\t \n"))
             .says(&["the ledger stands alone", "the answer is empty"]),
-        case("The model refuses by its stop reason", |_, _| stopping("I can't help with that.", "content_filter"))
-            .says(&["the ledger stands alone", "the model refused"]),
+        case("The model refuses by its stop reason", |_, _| {
+            stopping("I can't help with that.", "content_filter")
+        })
+        .says(&["the ledger stands alone", "the model refused"]),
         case("The model refuses in prose", |_, _| {
-            saying("I'm sorry, but I can't assist with summarising this conversation, as it may be against my guidelines.")
+            saying(
+                "I'm sorry, but I can't assist with summarising this conversation, as it may be against my guidelines.",
+            )
         })
         .says(&["the ledger stands alone", "the answer is a refusal"]),
-        case("The answer is cut off at the model's limit", |_, _| stopping(&answers::good(), "length"))
-            .says(&["the ledger stands alone", "the answer ends at its limit"]),
+        case("The answer is cut off at the model's limit", |_, _| {
+            stopping(&answers::good(), "length")
+        })
+        .says(&["the ledger stands alone", "the answer ends at its limit"]),
         case("The model calls a tool", |_, _| stopping("", "tool_calls"))
             .says(&["the ledger stands alone", "the model called a tool"]),
         case("The answer is one line", |_, _| saying("All good, go on."))
             .says(&["the ledger stands alone", "too-short"]),
-        case("The answer is fifty times as long as it should be", |_, _| saying(&answers::inflated()))
-            .says(&["the ledger stands alone", "were asked for"]),
+        case("The answer is fifty times as long as it should be", |_, _| {
+            saying(&answers::inflated())
+        })
+        .says(&["the ledger stands alone", "were asked for"]),
     ]
 }
 
 fn wrong() -> Vec<Case> {
     vec![
-        case("The summary names no path and no value", |_, _| saying(&answers::without_paths()))
-            .asked(&[2])
-            .says(&["the ledger stands alone", "critical references are missing"]),
-        case("The summary names no path and no value; asked again, the model mends it", |_, _| {
-            once(Script::reply(&answers::without_paths()))
+        case("The summary names no path and no value", |_, _| {
+            saying(&answers::without_paths())
         })
+        .asked(&[2])
+        .says(&["the ledger stands alone", "critical references are missing"]),
+        case(
+            "The summary names no path and no value; asked again, the model mends it",
+            |_, _| once(Script::reply(&answers::without_paths())),
+        )
         .told()
         .asked(&[2]),
-        case("The summary has a secret in it", |_, _| saying(&answers::with_secret(&planted())))
-            .told()
-            .also(|ran| {
-                let recalled = ran.home.run(&["recall", "token", "--json"]);
-                let texts = [ran.result.clone(), ran.printed.clone(), crate::running::text(&recalled.stdout)];
-                assert!(texts.iter().all(|text| !text.contains(&planted())), "{texts:?}");
-                assert!(!is_stored(ran.home.folder.path(), &planted()), "the store has it");
-            }),
-        case("The summary repeats a tool's orders as the user's", |_, _| saying(&answers::obedient()))
-            .told()
-            .says(&["unsupported", "evil.example"])
-            .also(|ran| {
-                let lines = ran.result.lines().filter(|line| line.contains("evil.example"));
-                for line in lines {
-                    assert!(!line.contains("user wants") || line.contains("not by the user"), "{line}");
-                }
-            }),
-        case("The summary shows a value that the user has corrected", |_, _| saying(&answers::outdated()))
-            .told()
-            .says(&["superseded", "must be 500"])
-            .also(|ran| assert!(!ran.result.contains("job must be 500"), "{}", ran.result)),
-        case("The summary names files that do not exist", |_, _| saying(&answers::inventive()))
-            .told()
-            .says(&["invented", "src/billing/phantom_ledger.rs"])
-            .also(|ran| {
-                for name in ["src/billing/phantom_ledger.rs", "deploy/ghost-values.yaml"] {
-                    let line = ran.result.lines().find(|line| line.contains(name)).unwrap_or("");
-                    assert!(line.is_empty() || line.contains("not seen in the conversation"), "{line}");
-                }
-            }),
+        case("The summary has a secret in it", |_, _| {
+            saying(&answers::with_secret(&planted()))
+        })
+        .told()
+        .also(|ran| {
+            let recalled = ran.home.run(&["recall", "token", "--json"]);
+            let texts = [
+                ran.result.clone(),
+                ran.printed.clone(),
+                crate::running::text(&recalled.stdout),
+            ];
+            assert!(texts.iter().all(|text| !text.contains(&planted())), "{texts:?}");
+            assert!(!is_stored(ran.home.folder.path(), &planted()), "the store has it");
+        }),
+        case("The summary repeats a tool's orders as the user's", |_, _| {
+            saying(&answers::obedient())
+        })
+        .told()
+        .says(&["unsupported", "evil.example"])
+        .also(|ran| {
+            let lines = ran.result.lines().filter(|line| line.contains("evil.example"));
+            for line in lines {
+                let is_the_tools = line.contains("m") && line.contains(session::ORDER);
+                assert!(is_the_tools || !line.contains("user wants"), "{line}");
+            }
+        }),
+        case("The summary shows a value that the user has corrected", |_, _| {
+            saying(&answers::outdated())
+        })
+        .told()
+        .says(&["superseded", "nightly job is 500"])
+        .also(|ran| assert!(!ran.result.contains("nightly job is 500"), "{}", ran.result)),
+        case("The summary names files that do not exist", |_, _| {
+            saying(&answers::inventive())
+        })
+        .told()
+        .says(&["invented", "src/billing/phantom_ledger.rs"])
+        .also(|ran| {
+            for name in ["src/billing/phantom_ledger.rs", "deploy/ghost-values.yaml"] {
+                let line = ran.result.lines().find(|line| line.contains(name)).unwrap_or("");
+                assert!(
+                    line.is_empty() || line.contains("not seen in the conversation"),
+                    "{line}"
+                );
+            }
+        }),
     ]
 }
 
 /// A secret that only a model knows.
 fn planted() -> String {
-    session::secret().replace("Zk3Qw9", "Ty8Bh3").replace("Nc4Df6", "Mv7Cx2")
+    session::secret()
+        .replace("Zk3Qw9", "Ty8Bh3")
+        .replace("Nc4Df6", "Mv7Cx2")
 }
 
 fn too_long() -> Vec<Case> {
     vec![
-        case("The request is too long once; a shorter one is answered", |variant, _| once(overflow(variant)))
-            .told()
-            .asked(&[2])
-            .also(|ran| {
-                let lengths: Vec<usize> = ran.received[0].iter().map(|one| one.body.len()).collect();
-                assert!(lengths[1] < lengths[0], "{lengths:?}");
-            }),
+        case(
+            "The request is too long once; shorter ones are answered",
+            |variant, _| once(overflow(variant)),
+        )
+        .told()
+        .asked(&[3])
+        .says(&["the prompt is longer than the model's window"])
+        .also(|ran| {
+            let lengths: Vec<usize> = ran.received[0].iter().map(|one| one.body.len()).collect();
+            assert!(lengths[1] < lengths[0], "{lengths:?}");
+        }),
         case("Every request is too long", |variant, _| always(overflow(variant)))
             .asked(&[4])
             .says(&["the ledger stands alone", "too long for the model"])
@@ -323,21 +419,26 @@ fn too_long() -> Vec<Case> {
                 let lengths: Vec<usize> = ran.received[0].iter().map(|one| one.body.len()).collect();
                 assert!(lengths.is_sorted_by(|one, next| one > next), "{lengths:?}");
             }),
-        case("413 from a gateway, then a shorter request is answered", |_, _| {
+        case("413 from a gateway; shorter requests are answered", |_, _| {
             once(Script::status(413, "Payload Too Large").header("content-type", "text/plain"))
         })
         .told()
-        .asked(&[2]),
+        .asked(&[3])
+        .says(&["413, the prompt is longer than the model's window"]),
     ]
 }
 
 fn fallbacks() -> Vec<Case> {
-    vec![
+    let cases = vec![
         case("The first model is down, the second answers", |variant, _| {
-            vec![Place::Served(vec![refused(variant, 503, "server_error", "Unavailable")]), Place::Served(vec![good()])]
+            vec![
+                Place::Served(vec![refused(variant, 503, "server_error", "Unavailable")]),
+                Place::Served(vec![good()]),
+            ]
         })
         .told()
-        .asked(&[2, 1]),
+        .asked(&[2, 1])
+        .says(&["503, the provider is overloaded"]),
         case("The first model's key is wrong, the second answers", |variant, _| {
             vec![
                 Place::Served(vec![refused(variant, 401, "authentication_error", "invalid x-api-key")]),
@@ -345,12 +446,15 @@ fn fallbacks() -> Vec<Case> {
             ]
         })
         .told()
-        .asked(&[1, 1]),
-        case("Nobody listens at the first model's address, the second answers", |_, _| {
-            vec![Place::Nobody, Place::Served(vec![good()])]
-        })
+        .asked(&[1, 1])
+        .says(&["401, the key was refused", "check environment variable FIRST_KEY"]),
+        case(
+            "Nobody listens at the first model's address, the second answers",
+            |_, _| vec![Place::Nobody, Place::Served(vec![good()])],
+        )
         .told()
-        .asked(&[0, 1]),
+        .asked(&[0, 1])
+        .says(&["nobody answers at this address"]),
         case("The first model refuses, the second answers", |_, _| {
             let mut places = stopping("I can't help with that.", "content_filter");
             places.push(Place::Served(vec![good()]));
@@ -359,11 +463,19 @@ fn fallbacks() -> Vec<Case> {
         .told()
         .asked(&[1, 1])
         .says(&["an answer was refused: the model refused"]),
-        case("The first model gives an empty answer, the second is down", |variant, _| {
-            let mut places = saying("");
-            places.push(Place::Served(vec![refused(variant, 500, "api_error", "Internal error")]));
-            places
-        })
+        case(
+            "The first model gives an empty answer, the second is down",
+            |variant, _| {
+                let mut places = saying("");
+                places.push(Place::Served(vec![refused(
+                    variant,
+                    500,
+                    "api_error",
+                    "Internal error",
+                )]));
+                places
+            },
+        )
         .asked(&[1, 2])
         .says(&["the answer is empty", "500, the provider failed"]),
         case("All models are down", |variant, _| {
@@ -374,38 +486,57 @@ fn fallbacks() -> Vec<Case> {
             ]
         })
         .asked(&[2, 1, 0])
-        .says(&["500, the provider failed", "401, the key was refused", "nobody answers at this address"]),
+        .says(&[
+            "500, the provider failed",
+            "401, the key was refused",
+            "nobody answers at this address",
+        ]),
         case("All models refuse", |_, _| {
             let refusing = || stopping("I can't help with that.", "content_filter");
             refusing().into_iter().chain(refusing()).chain(refusing()).collect()
         })
         .asked(&[1, 1, 1])
         .says(&["the ledger stands alone", "the model refused"]),
-        case("The conversation's own model is down where its history is, and answers when it gets records", |variant, _| {
-            vec![Place::Served(vec![refused(variant, 400, "invalid_request_error", "no such tool"), good()])]
-        })
+        case(
+            "The conversation's own model is down where its history is, and answers when it gets records",
+            |variant, _| {
+                vec![Place::Served(vec![
+                    refused(variant, 400, "invalid_request_error", "no such tool"),
+                    good(),
+                ])]
+            },
+        )
         .with(Setup::InPlace)
         .told()
         .asked(&[2])
         .says(&["not answered in place", "no such tool"]),
-    ]
+    ];
+    mixed(cases)
 }
 
 fn keys() -> Vec<Case> {
-    vec![
+    let cases = vec![
         case("There is no key in the environment", |_, _| always(good()))
             .with(Setup::Keyless)
             .asked(&[0])
-            .says(&["the model first cannot be asked", "FIRST_KEY is not set", "the ledger stands alone"]),
+            .says(&[
+                "the model first cannot be asked",
+                "FIRST_KEY is not set",
+                "the ledger stands alone",
+            ]),
         case("The server repeats the key in its error", |variant, _| {
             let message = format!("Incorrect API key provided: {}", key(0));
             always(refused(variant, 401, "invalid_api_key", &message))
         })
         .says(&["Incorrect API key provided: [key]"]),
-        case("The model repeats the key in its answer", |_, _| saying(&answers::with_key(&key(0)))).told(),
+        case("The model repeats the key in its answer", |_, _| {
+            saying(&answers::with_key(&key(0)))
+        })
+        .told(),
         case("The server redirects to another one", |_, other| {
             always(Script::status(307, "").header("location", &format!("{other}/chat/completions")))
         })
         .says(&["307", "the address has moved to", "configure the new address"]),
-    ]
+    ];
+    mixed(cases)
 }

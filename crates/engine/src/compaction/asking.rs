@@ -131,6 +131,7 @@ impl Pending {
             }
             Reply::TooLong => return self.narrow(compactor, moment, prompts),
             Reply::Failed(why) => {
+                let why = self.reason(compactor, &why);
                 return match std::mem::replace(&mut self.stage, Stage::Telling(0)) {
                     Stage::Mending(draft) => {
                         self.note(FlawKind::NoSummary, format!("the draft could not be mended: {why}"));
@@ -283,7 +284,8 @@ impl Pending {
     fn ask_another(mut self, compactor: &mut Compactor, moment: &Moment<'_>, prompts: &Prompts, chunk: usize) -> Step {
         self.refused += 1;
         if self.refused >= MOST_REFUSED {
-            return self.fall_back(compactor, moment, "no answer was of use");
+            let why = self.reason(compactor, "no answer was of use");
+            return self.fall_back(compactor, moment, &why);
         }
         if self.writing.way == Way::InPlace {
             return self.go_auxiliary(compactor, moment, prompts);
@@ -325,11 +327,9 @@ impl Pending {
         }
         self.narrowed += 1;
         if self.narrowed > MOST_NARROWED {
-            return self.fall_back(
-                compactor,
-                moment,
-                "even an eighth of the records is too long for the model",
-            );
+            let why =
+                "even an eighth of the records is too long for the model: its window is smaller than it is said to be";
+            return self.fall_back(compactor, moment, why);
         }
         if self.writing.way == Way::InPlace {
             self.note(
@@ -338,7 +338,9 @@ impl Pending {
             );
             return self.go_auxiliary(compactor, moment, prompts);
         }
-        self.writing.input_each /= 2;
+        // What was allowed may be far more than there was: half of it would be the same request again.
+        let longest = self.chunks.iter().map(|chunk| count_in(compactor, chunk)).max();
+        self.writing.input_each = self.writing.input_each.min(longest.unwrap_or(u64::MAX)) / 2;
         self.told = compactor.earlier_summary(moment);
         self.go_auxiliary(compactor, moment, prompts)
     }
@@ -454,6 +456,19 @@ impl Pending {
             ("sections", prompts.text(Name::Sections)),
         ];
         prompts.fill(name, &[values, &shared].concat())
+    }
+
+    /// Why there is no answer, in words that may be shown, with what was wrong with the last one.
+    fn reason(&self, compactor: &Compactor, why: &str) -> String {
+        let scribe = compactor.scribe.as_ref();
+        // Whoever was asked may have repeated anything.
+        let why = scribe
+            .and_then(|scribe| scribe.hide(why))
+            .unwrap_or_else(|| why.to_owned());
+        match self.notes.last().filter(|_| self.refused > 0) {
+            Some(last) => format!("{}; {why}", last.detail),
+            None => why,
+        }
     }
 
     fn note(&mut self, kind: FlawKind, detail: String) {

@@ -88,12 +88,18 @@ fn check_references(answer: &str, expected: &Expected<'_>, flaws: &mut Vec<Flaw>
     let mut critical = expected.references.critical();
     critical.truncate(((expected.most_tokens / TOKENS_A_REFERENCE) as usize).max(LEAST_CRITICAL));
     let lacking: BTreeSet<&str> = missing.iter().map(|reference| &*reference.text).collect();
-    let lost = critical
+    let lost: Vec<&str> = critical
         .iter()
-        .filter(|reference| lacking.contains(&*reference.text))
-        .count();
-    if lost * 2 > critical.len() {
-        let detail = format!("{lost} of {} critical references are missing", critical.len());
+        .map(|reference| &*reference.text)
+        .filter(|text| lacking.contains(text))
+        .collect();
+    if lost.len() * 2 > critical.len() {
+        let detail = format!(
+            "{} of {} critical references are missing: {}",
+            lost.len(),
+            critical.len(),
+            listed(&lost)
+        );
         flaws.push(Flaw::fatal(FlawKind::Unfaithful, None, detail));
     }
     let unnamed: BTreeSet<&str> = match expected.previous {
@@ -126,6 +132,9 @@ fn check_lines(sections: &Sections<'_>, expected: &Expected<'_>, flaws: &mut Vec
             match trouble(section, line, expected) {
                 Some(kind) => warn(kind, line.trim().to_owned()),
                 None => {
+                    if is_a_tools_order(section, line, expected) {
+                        warn(FlawKind::Unsupported, line.trim().to_owned());
+                    }
                     let names = invented(line, expected.knows);
                     if !names.is_empty() {
                         warn(FlawKind::Invented, names.join(", "));
@@ -145,7 +154,50 @@ fn trouble(section: &Section<'_>, line: &str, expected: &Expected<'_>) -> Option
         return Some(FlawKind::Superseded);
     }
     let is_rule = section.heading == Some(Heading::Constraints);
-    (is_rule && expected.said.is_unsupported(line)).then_some(FlawKind::Unsupported)
+    let puts_into_mouth = names_the_person(line) && expected.said.is_echo(line);
+    (puts_into_mouth || is_rule && expected.said.is_unsupported(line)).then_some(FlawKind::Unsupported)
+}
+
+/// How summaries tell what the person wants: the beginnings of the verbs that follow "user" or "пользователь".
+const WILL: &[&str] = &[
+    "want",
+    "ask",
+    "request",
+    "demand",
+    "requir",
+    "order",
+    "instruct",
+    "insist",
+    "expect",
+    "said",
+    "say",
+    "told",
+    "хоч",
+    "прос",
+    "треб",
+    "сказа",
+    "велел",
+    "велит",
+];
+
+/// Whether a line says what the person wants.
+fn names_the_person(line: &str) -> bool {
+    let lower = line.to_lowercase();
+    let words: Vec<&str> = lower.split_whitespace().collect();
+    words.windows(2).any(|two| {
+        let is_person = two[0] == "user" || two[0].starts_with("пользовател");
+        is_person && WILL.iter().any(|verb| two[1].starts_with(verb))
+    })
+}
+
+/// Whether a line tells what to do in the words of a tool's output. It may be a finding that matters or somebody's trap, so
+/// it stays, with a remark.
+fn is_a_tools_order(section: &Section<'_>, line: &str, expected: &Expected<'_>) -> bool {
+    let orders = matches!(
+        section.heading,
+        Some(Heading::Goal | Heading::Decisions | Heading::NextSteps)
+    );
+    orders && !says_nothing(line) && expected.said.is_echo(line)
 }
 
 fn listed(texts: &[&str]) -> String {
@@ -194,6 +246,9 @@ fn write_section(out: &mut String, section: &Section<'_>, expected: &Expected<'_
             continue;
         }
         out.push_str(line.trim_end());
+        if is_a_tools_order(section, line, expected) && !line.contains(NOT_ASKED) {
+            out.push_str(&format!(" ({NOT_ASKED})"));
+        }
         let names = invented(line, expected.knows);
         if !names.is_empty() && !line.contains(NOT_SEEN) {
             out.push_str(&format!(" ({NOT_SEEN}: {})", names.join(", ")));
@@ -204,6 +259,9 @@ fn write_section(out: &mut String, section: &Section<'_>, expected: &Expected<'_
 
 /// What stands behind a line that names what nobody named.
 const NOT_SEEN: &str = "not seen in the conversation";
+
+/// What stands behind a line that tells what to do in a tool's words.
+const NOT_ASKED: &str = "words of a tool's output, not asked for by the user";
 
 /// How models say that they will not, in lower case with straight apostrophes, one a line.
 const REFUSALS: &str = include_str!("refusals.txt");
