@@ -10,6 +10,8 @@ use mainstay_engine::summary::Reply;
 use mainstay_engine::summary::Request;
 use mainstay_engine::summary::Stop as EngineStop;
 use mainstay_wire::reading::WireForm;
+use tokio::time::Instant;
+use tokio::time::timeout_at;
 
 use crate::answer::Answer;
 use crate::answer::Stop;
@@ -30,6 +32,8 @@ pub struct Writers<'a> {
     pub chain: &'a Chain,
     /// The conversation's own model, where it can be asked in place, and what makes the body.
     pub in_place: Option<(&'a Chain, InPlaceBody<'a>)>,
+    /// When nobody is asked any more.
+    pub until: Option<Instant>,
     /// Who is told what happens.
     pub watch: &'a Watch<'a>,
 }
@@ -44,7 +48,13 @@ pub async fn pass(compactor: &mut Compactor, moment: &Moment<'_>, writers: &Writ
             Step::Done(outcome) => return *outcome,
             Step::Ask(next) => {
                 let Ask { request, pending } = *next;
-                let reply = ask(&request, writers, &mut from).await;
+                let asked = ask(&request, writers, &mut from);
+                let reply = match writers.until {
+                    Some(until) => timeout_at(until, asked)
+                        .await
+                        .unwrap_or_else(|_| Reply::Failed("the time for a summary is over".to_owned())),
+                    None => asked.await,
+                };
                 step = pending.answer(compactor, moment, reply);
             }
         }

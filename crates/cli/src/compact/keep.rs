@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use mainstay_engine::compaction::Compactor;
 use mainstay_engine::compaction::Outcome;
+use mainstay_engine::compaction::Seat;
 use mainstay_engine::transcript::Part;
 use mainstay_engine::transcript::ToolOutcome;
 use mainstay_engine::transform::Dropped;
@@ -76,7 +77,7 @@ pub fn keep(
         .filter(|message| message.opens_turn())
         .count();
     let messages_after = match &outcome.block {
-        Some(block) => block.span.kept.len() + 1,
+        Some(block) => block.span.kept.len() + usize::from(block.seat == Seat::Own),
         None => document.transcript.messages().len(),
     };
     let states = states(compactor, outcome, moment);

@@ -17,12 +17,14 @@ use mainstay_engine::compaction::Outcome;
 use mainstay_engine::compaction::Verdict;
 use mainstay_engine::decide::Mode;
 use mainstay_engine::decide::ReasoningRule;
+use mainstay_engine::decide::Roles;
 use mainstay_engine::decide::Situation;
 use mainstay_engine::ledger::scribe::NothingToHide;
 use mainstay_engine::ledger::scribe::Scribe;
 use mainstay_engine::transcript::Role;
 use mainstay_engine::verify::Form;
 use mainstay_engine::verify::NoSecrets;
+use mainstay_engine::verify::check_alternation;
 use mainstay_engine::verify::check_structure;
 use mainstay_store::Store;
 use mainstay_wire::document::Document;
@@ -159,7 +161,7 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
         Some(writers) => writers.pass(&mut compactor, &moment, document, screen)?,
         None => compactor.pass(&document.transcript, &budget, &policy, situation, &NoSecrets),
     };
-    refuse_broken(document, &compactor, &mut outcome);
+    refuse_broken(document, &compactor, situation.roles, &mut outcome);
     let spent = writers.as_ref().map(summary::Models::spent);
     let mut report = Report::new(document, &outcome, &budget, spent);
     match (&outcome.verdict, &mut store) {
@@ -189,7 +191,7 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
 }
 
 /// A last look at the whole: what the provider would refuse, and did not before, is not given out.
-fn refuse_broken(document: &Document, compactor: &Compactor, outcome: &mut Outcome) {
+fn refuse_broken(document: &Document, compactor: &Compactor, roles: Roles, outcome: &mut Outcome) {
     if outcome.verdict != Verdict::Compacted {
         return;
     }
@@ -199,7 +201,11 @@ fn refuse_broken(document: &Document, compactor: &Compactor, outcome: &mut Outco
         WireForm::Anthropic => Form::Anthropic,
     };
     let known = check_structure(document.transcript.messages(), form);
-    let mut found = check_structure(&compactor.messages(&document.transcript), form);
+    let result = compactor.messages(&document.transcript);
+    let mut found = check_structure(&result, form);
+    if roles == Roles::Alternating && check_alternation(document.transcript.messages()).is_empty() {
+        found.extend(check_alternation(&result));
+    }
     found.retain(|flaw| !known.contains(flaw));
     if let Some(flaw) = found.first() {
         outcome.verdict = Verdict::Unchanged(format!(

@@ -25,12 +25,16 @@ use mainstay_llm::price::Spent;
 use mainstay_llm::summarise;
 use mainstay_wire::document::Document;
 use mainstay_wire::reading::WireForm;
+use tokio::time::Instant;
 
 use crate::config::EngineChoice;
 use crate::config::Settings;
 use crate::config::SummarySettings;
 use crate::environment;
 use crate::screen::Screen;
+
+/// Fewer tokens cut a summary off; published ones have three thousand in the median.
+const LEAST_OUTPUT: u64 = 4_000;
 
 /// The models that may be asked, and what they are asked with.
 pub struct Models {
@@ -125,6 +129,9 @@ impl Models {
         if asked.settings.forces_tools || asked.settings.forces_json {
             return InPlace::Impossible("the request forces the model to answer with a tool or JSON".to_owned());
         }
+        if let Some(limit) = asked.settings.output_limit.filter(|limit| *limit < LEAST_OUTPUT) {
+            return InPlace::Impossible(format!("the request lets the model answer with {limit} tokens only"));
+        }
         // A file on a disk says nothing about a provider's cache.
         InPlace::Cold
     }
@@ -160,6 +167,7 @@ impl Models {
         let writers = summarise::Writers {
             chain: &self.chain,
             in_place: Some((&self.own, &body)),
+            until: self.chain.deadline.map(|deadline| Instant::now() + deadline),
             watch: &watch,
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

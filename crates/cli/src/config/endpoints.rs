@@ -275,20 +275,11 @@ fn host(url: &str) -> &str {
     }
 }
 
-/// Whether a host is this machine or one on a network of one's own, where keys commonly travel over http.
+/// Whether a host is this machine: elsewhere anybody on the way can read what travels over http.
 fn is_near(host: &str) -> bool {
-    match host.parse::<IpAddr>() {
-        Ok(IpAddr::V4(ip)) => {
-            // 100.64.0.0/10 is shared address space, which private overlay networks use.
-            let shared = ip.octets()[0] == 100 && ip.octets()[1] & 0xc0 == 64;
-            ip.is_loopback() || ip.is_private() || ip.is_link_local() || shared
-        }
-        Ok(IpAddr::V6(ip)) => ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local(),
-        Err(_) => {
-            let name = host.to_ascii_lowercase();
-            let own = [".localhost", ".local", ".lan", ".internal", ".home.arpa"];
-            !name.contains('.') || own.iter().any(|ending| name.ends_with(ending))
-        }
+    match host.trim_matches(['[', ']']).parse::<IpAddr>() {
+        Ok(address) => address.is_loopback(),
+        Err(_) => host.eq_ignore_ascii_case("localhost") || host.to_ascii_lowercase().ends_with(".localhost"),
     }
 }
 

@@ -19,6 +19,7 @@ use crate::decide::Plan;
 use crate::decide::Way;
 use crate::decide::Writing;
 use crate::decide::step_start;
+use crate::ledger::page::shortened;
 use crate::summary::Reply;
 use crate::summary::Request;
 use crate::summary::Stop;
@@ -28,7 +29,9 @@ use crate::summary::records::Record;
 use crate::summary::records::Records;
 use crate::summary::records::Room;
 use crate::summary::records::guarded;
+use crate::summary::records::guarded_summary;
 use crate::summary::records::serialise;
+use crate::summary::records::without_tags;
 use crate::verify::Flaw;
 use crate::verify::FlawKind;
 
@@ -109,12 +112,7 @@ impl Compactor {
 
     /// What stands for the conversation before what is new: a model's words, or the text of a block.
     fn earlier_summary(&self, moment: &Moment<'_>) -> Option<String> {
-        let scribe = self.scribe.as_ref()?;
-        if let Some(told) = scribe.told() {
-            return Some(told.text.to_string());
-        }
-        let block = scribe.resumed_message()?;
-        scribe.body_of(moment.transcript.messages().get(block)?)
+        self.scribe.as_ref()?.earlier(moment.transcript.messages())
     }
 }
 
@@ -255,8 +253,14 @@ impl Pending {
         let prompts = moment.writers.map(|(_, prompts)| self.done(prompts));
         let mut plan = compactor.plan(moment);
         plan.writing = None;
-        plan.reasons.push(format!("the ledger stands alone: {why}"));
+        let reason = format!("the ledger stands alone: {why}");
+        plan.reasons.push(reason.clone());
         let mut outcome = compactor.pass_alone(moment, plan);
+        // A target that was just missed is planned for again.
+        outcome.plan.writing = None;
+        if !outcome.plan.reasons.contains(&reason) {
+            outcome.plan.reasons.push(reason);
+        }
         self.note(FlawKind::NoSummary, why.to_owned());
         outcome.flaws.append(&mut self.notes);
         outcome.writing = prompts;
@@ -327,8 +331,8 @@ impl Pending {
         }
         self.narrowed += 1;
         if self.narrowed > MOST_NARROWED {
-            let why =
-                "even an eighth of the records is too long for the model: its window is smaller than it is said to be";
+            let why = "a request that was halved again and again is still too long for the model: its window is smaller than \
+                       it is said to be";
             return self.fall_back(compactor, moment, why);
         }
         if self.writing.way == Way::InPlace {
@@ -371,11 +375,19 @@ impl Pending {
             .into_iter()
             .map(|(number, message)| Record { number, message })
             .collect();
+        let count = |text: &str| count_in(compactor, text);
+        // What was told before goes out with every chunk; a block's text may be longer than any of them.
+        let most_told = (2 * self.writing.tokens).min(self.writing.input_each / 2);
+        self.told = self.told.take().map(|told| shortened(&told, most_told, &count));
+        let over = self
+            .told
+            .as_deref()
+            .map_or(0, count)
+            .saturating_sub(self.writing.tokens);
         let room = Room {
             total: self.writing.input,
-            each: self.writing.input_each,
+            each: self.writing.input_each.saturating_sub(over),
         };
-        let count = |text: &str| count_in(compactor, text);
         let write = AssertUnwindSafe(|| serialise(&records, self.told.as_deref(), room, &count));
         let Records {
             chunks, shown, skipped, ..
@@ -392,7 +404,7 @@ impl Pending {
         let records = self.chunks[chunk].as_str();
         let user = match &self.told {
             Some(told) => {
-                let told = guarded(told);
+                let told = guarded_summary(told);
                 self.fill(
                     compactor,
                     moment,
@@ -415,8 +427,10 @@ impl Pending {
     ) -> Request {
         let count = |text: &str| count_in(compactor, text);
         let problems = review.problems();
+        let problems = guarded(&problems);
         let ledger = review.lost_lines(self.writing.tokens, &count);
-        let draft = guarded(&review.clean);
+        let ledger = without_tags(&ledger);
+        let draft = guarded_summary(&review.clean);
         let values = [("problems", &*problems), ("draft", &*draft), ("ledger", &*ledger)];
         let user = self.fill(compactor, moment, prompts, Name::Repair, &values);
         let scribe = compactor.scribe.as_ref();

@@ -44,7 +44,19 @@ impl Compactor {
     pub(super) fn replace_alone(&mut self, moment: &Moment<'_>, replacement: Replacement, outcome: &mut Outcome) {
         let told = self.scribe.as_ref().and_then(|scribe| scribe.told());
         let told = told.map(|told| told.text.to_string());
-        let review = told.and_then(|told| self.review(moment, &replacement.span, &told, Stop::End, None, u64::MAX));
+        // What it tells was looked at when it was new; since then only values may have changed.
+        let look = |told: String| {
+            let told = Some(told);
+            self.review(
+                moment,
+                &replacement.span,
+                told.as_deref()?,
+                Stop::End,
+                told.as_deref(),
+                u64::MAX,
+            )
+        };
+        let review = told.and_then(|told| catch_unwind(AssertUnwindSafe(|| look(told))).ok().flatten());
         match review {
             Some(review) => self.replace_told(moment, replacement, &review, &Prompts::default(), true, outcome),
             None => {
@@ -110,7 +122,9 @@ impl Compactor {
             let tokens = self.tally.messages()[index].total();
             tokens - self.saved_in.get(&(index as u32)).copied().unwrap_or(0)
         };
-        let kept: u64 = span.kept.iter().map(|index| visible(*index)).sum();
+        // Messages may have come while a model was asked.
+        let later = span.until..self.tally.messages().len();
+        let kept: u64 = span.kept.iter().copied().chain(later).map(visible).sum();
         // The frame of an earlier pass that sits in a kept message goes: frames are replaced, never nested.
         let framed = self.scribe.as_ref().map(Scribe::framed_parts).unwrap_or_default();
         let framed = framed.into_iter().filter(|spot| span.keeps(spot.message as usize));
@@ -135,6 +149,13 @@ impl Compactor {
             {
                 outcome.flaws.push(Flaw::fatal(FlawKind::Leak, None, found));
             }
+        }
+        if let Some(story) = story.filter(|story| !shows(&block, story)) {
+            outcome.flaws.push(Flaw::warning(
+                FlawKind::Squeezed,
+                None,
+                format!("the summary of {} characters did not fit whole", story.text.len()),
+            ));
         }
         if span.is_squeezed {
             outcome.flaws.push(Flaw::warning(
@@ -214,4 +235,10 @@ impl Compactor {
             carried: written.carried,
         })
     }
+}
+
+/// Whether a block shows all of a story.
+fn shows(block: &Block, story: &Story<'_>) -> bool {
+    let text = block.message.parts.first();
+    matches!(text, Some(Part::Text(text)) if text.contains(story.text.trim()))
 }

@@ -67,7 +67,7 @@ impl Compactor {
             said.hear(scribe.shown(messages, index));
         }
         if let Some(previous) = previous {
-            said.hear_person(previous);
+            said.hear_earlier(previous);
         }
         let family = self.tally.family();
         let cold = (0..messages.len()).filter(|index| !span.keeps(*index));

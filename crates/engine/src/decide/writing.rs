@@ -22,6 +22,8 @@ const LEAST_BLOCK_WITH_STORY: u64 = 1_200;
 const REQUEST_OVERHEAD: u64 = 2_000;
 /// The part of the window that a request may fill, in hundredths: counts of other vocabularies are estimates.
 const FILLED_WINDOW: u64 = 85;
+/// A summary has at most this part of a writer's window: request and update have to fit beside it.
+const WINDOW_PARTS: u64 = 8;
 /// A request with less room for records than this is not worth sending.
 const LEAST_INPUT: u64 = 1_000;
 
@@ -121,14 +123,17 @@ pub fn plan_writing(plan: &mut Plan, policy: &Policy, writers: Option<&Writers>)
     }
     let tokens = match has_ledger {
         true => (block * STORY_SHARE.0 / STORY_SHARE.1).min(MOST_BESIDE_LEDGER),
-        false => (block * 9 / 10).min(MOST_ALONE),
+        // Answers may be half as long again as was asked for.
+        false => (block * 3 / 5).min(MOST_ALONE),
     };
     // A model that writes less than is asked for would be cut off in the middle.
+    let most = policy.summary.output.unwrap_or(u64::MAX);
     let tokens = tokens
         .min(writers.output / 2)
-        .min(policy.summary.output.unwrap_or(u64::MAX))
+        .min(writers.window / WINDOW_PARTS)
+        .min(most)
         .max(1);
-    let window = writers.window * FILLED_WINDOW / 100;
+    let window = writers.window / 100 * FILLED_WINDOW;
     // An update carries the earlier summary besides the records.
     let each = window.saturating_sub(2 * tokens + REQUEST_OVERHEAD);
     let (way, why) = way(

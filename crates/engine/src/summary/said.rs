@@ -5,6 +5,9 @@ use std::collections::HashSet;
 use rust_stemmers::Algorithm;
 use rust_stemmers::Stemmer;
 
+use crate::decide::marker::opens_block;
+use crate::summary::sections::Heading;
+use crate::summary::sections::Sections;
 use crate::transcript::Author;
 use crate::transcript::Content;
 use crate::transcript::Message;
@@ -49,6 +52,8 @@ impl Said {
         for part in &message.parts {
             match part {
                 Part::Text(text) => match message.author {
+                    // A block of ours says itself whose words are whose.
+                    Author::User | Author::Summary if opens_block(text) => self.hear_earlier(text),
                     Author::User | Author::System | Author::Summary => self.hear_person(text),
                     Author::Tool | Author::Host => self.hear_tool(text),
                     Author::Assistant => {}
@@ -61,6 +66,28 @@ impl Said {
                     }
                 }
                 Part::Call(_) | Part::Thinking(_) | Part::Media(_) | Part::Opaque(_) => {}
+            }
+        }
+    }
+
+    /// Takes in an earlier summary, or the text of a block: the person's are the rules it tells, which were looked at when
+    /// it was new, and what is marked as theirs. What is marked as a tool's stays the tool's.
+    pub fn hear_earlier(&mut self, text: &str) {
+        let sections = Sections::parse(text);
+        let rules: Vec<&str> = sections.lines(Heading::Constraints).collect();
+        for rule in rules {
+            self.hear_person(rule);
+        }
+        let mut speaker = Speaker::Nobody;
+        for line in text.lines() {
+            if let Some(next) = Speaker::of_heading(line) {
+                speaker = next;
+                continue;
+            }
+            match Speaker::of_line(line).unwrap_or(speaker) {
+                Speaker::Person => self.hear_person(line),
+                Speaker::Tool => self.hear_tool(line),
+                Speaker::Nobody => {}
             }
         }
     }
@@ -131,13 +158,50 @@ impl Said {
             line.chars().filter(is_latin).count(),
             line.chars().filter(is_cyrillic).count(),
         );
-        let others = line.chars().filter(|letter| letter.is_alphabetic()).count() - latin - cyrillic;
+        let others = line.chars().filter(|letter| letter.is_alphabetic()).count();
+        // Some signs of the Cyrillic range are no letters.
+        let others = others.saturating_sub(latin + cyrillic);
         let common: &str = match (latin >= cyrillic, others > latin + cyrillic) {
             (_, true) => return false,
             (true, _) => ENGLISH,
             (false, _) => RUSSIAN,
         };
         common.split(' ').filter(|word| self.common.contains(word)).count() >= LEAST_COMMON
+    }
+}
+
+/// Whose a line of a block is.
+#[derive(Clone, Copy)]
+enum Speaker {
+    Person,
+    Tool,
+    Nobody,
+}
+
+impl Speaker {
+    /// Whose the lines below a heading are: `12 user:`, `13 call bash:`, or a heading of the block.
+    fn of_heading(line: &str) -> Option<Self> {
+        if line.starts_with('#') {
+            return Some(Speaker::Nobody);
+        }
+        let rest = line.trim_start_matches(|letter: char| letter.is_ascii_digit());
+        let name = rest.strip_prefix(' ')?.strip_suffix(':')?;
+        (rest.len() < line.len()).then_some(match name {
+            "user" => Speaker::Person,
+            "tool" => Speaker::Tool,
+            _ => Speaker::Nobody,
+        })
+    }
+
+    /// Whose an entry of the ledger is: `- [user m3] …`.
+    fn of_line(line: &str) -> Option<Self> {
+        let rest = line.strip_prefix("- [")?;
+        let (name, _) = rest.split_once(" m")?;
+        Some(match name {
+            "user" => Speaker::Person,
+            "tool" => Speaker::Tool,
+            _ => Speaker::Nobody,
+        })
     }
 }
 

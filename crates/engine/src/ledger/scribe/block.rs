@@ -175,7 +175,7 @@ impl Scribe {
             return (format!("{notice}\n\n{story}\n\n{notes}"), Vec::new());
         }
         let left = room.saturating_sub(count(&frame::wrap(&self.key, title(sheet), notice)));
-        let story = page::shortened(story, left / 2, count);
+        let story = page::shortened(story, left * 2 / 3, count);
         let left = left.saturating_sub(count(&story));
         let sections = self.sections(sheet, &story, left);
         let mut text = sections.text();

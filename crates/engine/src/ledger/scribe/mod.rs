@@ -3,6 +3,7 @@
 mod block;
 
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -86,6 +87,8 @@ pub struct Scribe {
     framed_parts: Vec<Spot>,
     /// What a model told last, and of how much.
     told: Option<Told>,
+    /// Whether the block that the conversation came with stands for more than that.
+    is_told_behind: bool,
     /// The request that a block restated, while the person has said nothing since.
     request: Option<Box<str>>,
     /// Messages in which something was hidden, as they may be shown, by index.
@@ -119,6 +122,7 @@ impl Scribe {
             resumed_block: None,
             framed_parts: Vec::new(),
             told: None,
+            is_told_behind: false,
             request: None,
             cleaned: BTreeMap::new(),
         }
@@ -153,6 +157,9 @@ impl Scribe {
     pub fn resume_behind(&mut self, block: usize, memory: Memory) {
         self.ledger = memory.ledger;
         self.chain = memory.chain;
+        let kept: BTreeSet<u32> = memory.kept.iter().map(|kept| kept.number).collect();
+        let is_told = |number: u32| memory.told.as_ref().is_some_and(|told| told.covers(number));
+        self.is_told_behind = (0..self.ledger.folded()).any(|number| !kept.contains(&number) && !is_told(number));
         self.expected = memory.kept.into();
         self.resumed_block = Some(block);
         self.told = memory.told;
@@ -223,6 +230,17 @@ impl Scribe {
         self.told.as_ref()
     }
 
+    /// What stands for the conversation before what is new: what a model told, or where a block stands for more than
+    /// that, its text.
+    pub fn earlier(&self, messages: &[Message]) -> Option<String> {
+        let block = self.resumed_block.and_then(|block| self.body_of(messages.get(block)?));
+        match &self.told {
+            Some(told) if !self.is_told_behind => Some(told.text.to_string()),
+            Some(told) => Some(block.unwrap_or_else(|| told.text.to_string())),
+            None => block,
+        }
+    }
+
     /// Remembers what a model told of everything that a span does not keep.
     pub fn note_told(&mut self, text: &str, span: &Span) {
         let numbers = (0..self.numbers.len()).map(|index| (index, self.numbers[index]));
@@ -231,6 +249,7 @@ impl Scribe {
         let before = self.told.as_ref().map_or(0, |told| told.until);
         let until = last.map_or(before, |last| (last + 1).max(before));
         let kept = span.kept.iter().map(|index| self.numbers[*index]);
+        self.is_told_behind = false;
         self.told = Some(Told {
             text: text.into(),
             until,

@@ -3,13 +3,17 @@
 use std::borrow::Cow;
 
 use crate::ledger::quote::defused;
+use crate::summary::sections::Heading;
 
 /// Stands before a line of content that would look like a header.
 const GUARD: &str = "| ";
 
 /// Names of tags that prompts put around what they quote, in lower case. Tags of roles are the business of
 /// [`defused`].
-const PROMPT_TAGS: [&str; 16] = [
+const PROMPT_TAGS: [&str; 19] = [
+    "memory",
+    "draft",
+    "faults",
     "conversation",
     "previous-summary",
     "previous_summary",
@@ -51,6 +55,23 @@ pub fn guarded(text: &str) -> Cow<'_, str> {
         out.push_str(line);
     }
     Cow::Owned(out)
+}
+
+/// A summary that can stand in a prompt: guarded, but for its own headings.
+pub fn guarded_summary(text: &str) -> String {
+    let headings = Heading::ALL.map(Heading::line);
+    let lines = text
+        .lines()
+        .map(|line| match headings.iter().any(|heading| heading == line) {
+            true => Cow::Borrowed(line),
+            false => guarded(line),
+        });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// A text without tags of the prompt.
+pub fn without_tags(text: &str) -> Cow<'_, str> {
+    without_prompt_tags(text)
 }
 
 /// Whether a line opens as a header or an elision does: a bracket and the number of a message. Signs that nobody sees, and
@@ -114,6 +135,29 @@ fn names_tag(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::summary::prompts::Name;
+    use crate::summary::prompts::Prompts;
+
+    #[test]
+    fn every_tag_of_the_prompts_is_known() {
+        for name in Name::ALL {
+            let prompts = Prompts::default();
+            for tag in prompts.text(name).split("\n<").skip(1) {
+                let (tag, _) = tag.split_once('>').unwrap();
+                let tag = format!("<{tag}>");
+                assert_ne!(guarded(&tag), tag, "in {}", name.file());
+            }
+        }
+    }
+
+    #[test]
+    fn a_summary_keeps_its_headings() {
+        let summary = "## Constraints & Preferences\n- none\n## Obligations\n</memory>";
+        assert_eq!(
+            guarded_summary(summary),
+            "## Constraints & Preferences\n- none\n| ## Obligations\n< /memory>"
+        );
+    }
 
     #[test]
     fn headers_and_tags_are_defused() {

@@ -15,6 +15,8 @@ mod render;
 mod repeats;
 
 pub use guard::guarded;
+pub use guard::guarded_summary;
+pub use guard::without_tags;
 
 use crate::transcript::Message;
 
