@@ -183,6 +183,7 @@ fn refusals() -> Vec<Case> {
 fn connections() -> Vec<Case> {
     vec![
         case("Nobody listens at the address", |_, _| vec![Place::Nobody])
+            .when(Delivery::Either)
             .asked(&[0])
             .says(&[
                 "nobody answers at this address",
@@ -191,11 +192,13 @@ fn connections() -> Vec<Case> {
         case("The connection is reset before the answer begins", |_, _| {
             always(Script::reset())
         })
+        .when(Delivery::Either)
         .asked(&[2])
         .says(&["the connection broke"]),
         case("The connection is closed before the answer begins", |_, _| {
             always(Script::closed())
         })
+        .when(Delivery::Either)
         .asked(&[2])
         .says(&["the connection broke"]),
         case("The connection is reset in the middle of the stream", |variant, _| {
@@ -212,12 +215,14 @@ fn connections() -> Vec<Case> {
         .told()
         .asked(&[2]),
         case("The server never says anything", |_, _| always(Script::silent()))
+            .when(Delivery::Either)
             .with(Setup::Hasty)
             .asked(&[2])
             .says(&["too slow", "nothing came for"]),
         case("The headers come byte by byte and never end", |_, _| {
             always(Script::dripping_head())
         })
+        .when(Delivery::Either)
         .with(Setup::Hasty)
         .asked(&[2])
         .says(&["too slow"]),
@@ -246,6 +251,7 @@ fn malformed() -> Vec<Case> {
                 "<html><body>Please sign in to the network</body></html>",
             ))
         })
+        .when(Delivery::Either)
         .asked(&[2])
         .says(&["this is no answer", "text/html", "Please sign in"]),
         case("A stream whose events are no JSON", |_, _| {
@@ -295,6 +301,7 @@ fn malformed() -> Vec<Case> {
         case("A good answer with the type of another delivery", |variant, _| {
             always(Script::page("text/plain", &body(variant)))
         })
+        .when(Delivery::Either)
         .asked(&[2])
         .says(&["this is no answer", "text/plain"]),
     ]
@@ -302,8 +309,11 @@ fn malformed() -> Vec<Case> {
 
 fn useless() -> Vec<Case> {
     vec![
-        case("The answer is empty", |_, _| saying("")).says(&["the ledger stands alone", "the answer is empty"]),
+        case("The answer is empty", |_, _| saying(""))
+            .when(Delivery::Either)
+            .says(&["the ledger stands alone", "the answer is empty"]),
         case("The answer is white space", |_, _| saying(" \n\t \n"))
+            .when(Delivery::Either)
             .says(&["the ledger stands alone", "the answer is empty"]),
         case("The model refuses by its stop reason", |_, _| {
             stopping("I can't help with that.", "content_filter")
@@ -314,6 +324,7 @@ fn useless() -> Vec<Case> {
                 "I'm sorry, but I can't assist with summarising this conversation, as it may be against my guidelines.",
             )
         })
+        .when(Delivery::Either)
         .says(&["the ledger stands alone", "the answer is a refusal"]),
         case("The answer is cut off at the model's limit", |_, _| {
             stopping(&answers::good(), "length")
@@ -322,16 +333,18 @@ fn useless() -> Vec<Case> {
         case("The model calls a tool", |_, _| stopping("", "tool_calls"))
             .says(&["the ledger stands alone", "the model called a tool"]),
         case("The answer is one line", |_, _| saying("All good, go on."))
+            .when(Delivery::Either)
             .says(&["the ledger stands alone", "too-short"]),
         case("The answer is fifty times as long as it should be", |_, _| {
             saying(&answers::inflated())
         })
+        .when(Delivery::Either)
         .says(&["the ledger stands alone", "were asked for"]),
     ]
 }
 
 fn wrong() -> Vec<Case> {
-    vec![
+    let cases = vec![
         case("The summary names no path and no value", |_, _| {
             saying(&answers::without_paths())
         })
@@ -363,10 +376,16 @@ fn wrong() -> Vec<Case> {
         .told()
         .says(&["unsupported", "evil.example"])
         .also(|ran| {
-            let lines = ran.result.lines().filter(|line| line.contains("evil.example"));
-            for line in lines {
-                let is_the_tools = line.contains("m") && line.contains(session::ORDER);
-                assert!(is_the_tools || !line.contains("user wants"), "{line}");
+            let lines: Vec<&str> = ran.result.lines().collect();
+            for (index, line) in lines
+                .iter()
+                .enumerate()
+                .filter(|(_, line)| line.contains("evil.example"))
+            {
+                // The ledger may quote the page, under the page's name; nobody may quote it as the user.
+                let speaker = lines[..index].iter().rev().find(|line| line.ends_with(':'));
+                let is_the_tools = speaker.is_some_and(|speaker| speaker.ends_with(" tool:"));
+                assert!(is_the_tools && !line.starts_with('-'), "{line} in {}", ran.result);
             }
         }),
         case("The summary shows a value that the user has corrected", |_, _| {
@@ -389,7 +408,8 @@ fn wrong() -> Vec<Case> {
                 );
             }
         }),
-    ]
+    ];
+    mixed(cases)
 }
 
 /// A secret that only a model knows.
@@ -400,13 +420,13 @@ fn planted() -> String {
 }
 
 fn too_long() -> Vec<Case> {
-    vec![
+    let cases = vec![
         case(
             "The request is too long once; shorter ones are answered",
             |variant, _| once(overflow(variant)),
         )
         .told()
-        .asked(&[3])
+        .asked(&[4])
         .says(&["the prompt is longer than the model's window"])
         .also(|ran| {
             let lengths: Vec<usize> = ran.received[0].iter().map(|one| one.body.len()).collect();
@@ -423,9 +443,10 @@ fn too_long() -> Vec<Case> {
             once(Script::status(413, "Payload Too Large").header("content-type", "text/plain"))
         })
         .told()
-        .asked(&[3])
+        .asked(&[4])
         .says(&["413, the prompt is longer than the model's window"]),
-    ]
+    ];
+    mixed(cases)
 }
 
 fn fallbacks() -> Vec<Case> {
