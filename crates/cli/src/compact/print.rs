@@ -3,6 +3,7 @@
 use mainstay_engine::decide::Plan;
 use mainstay_wire::document::Document;
 
+use crate::compact::report::FlawReport;
 use crate::compact::report::PlanReport;
 use crate::compact::report::Report;
 use crate::compact::report::SummaryReport;
@@ -10,6 +11,7 @@ use crate::screen::Screen;
 use crate::screen::number;
 use crate::screen::opening;
 use crate::screen::percent;
+use crate::screen::plain;
 
 /// Shows what a compaction did, or why there was none.
 pub fn outcome(report: &Report, output: Option<&str>, screen: &mut Screen) -> anyhow::Result<()> {
@@ -46,15 +48,18 @@ pub fn outcome(report: &Report, output: Option<&str>, screen: &mut Screen) -> an
     });
     screen.table(&["KIND", ">PARTS", ">BEFORE", ">AFTER"], rows.collect())?;
     screen.heading("Why")?;
-    for reason in report.reason.split("; ") {
-        screen.line(&format!("  {reason}"))?;
+    for reason in &report.reasons {
+        screen.line(&format!("  {}", plain(reason)))?;
     }
     if let Some(summary) = &report.summary {
         written(summary, screen)?;
     }
-    if !report.flaws.is_empty() {
+    // Why there is no summary stands above already.
+    let is_told = |flaw: &&FlawReport| report.reasons.iter().any(|reason| reason.contains(&flaw.detail));
+    let flaws: Vec<&FlawReport> = report.flaws.iter().filter(|flaw| !is_told(flaw)).collect();
+    if !flaws.is_empty() {
         screen.heading("To know")?;
-        for flaw in &report.flaws {
+        for flaw in flaws {
             screen.line(&format!("  {}: {}", flaw.kind, opening(&flaw.detail, WIDEST)))?;
         }
     }

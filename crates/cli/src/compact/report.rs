@@ -18,6 +18,9 @@ pub struct Report {
     pub format: &'static str,
     pub compacted: bool,
     pub reason: String,
+    /// The same one by one, for people: a reason may have any punctuation in it.
+    #[serde(skip)]
+    pub reasons: Vec<String>,
     pub mode: &'static str,
     pub made: Option<&'static str>,
     pub window: u64,
@@ -81,6 +84,7 @@ impl Report {
                 Verdict::Compacted => outcome.plan.reasons.join("; "),
                 Verdict::Unchanged(reason) => reason.clone(),
             },
+            reasons: outcome.plan.reasons.clone(),
             mode: outcome.plan.mode.name(),
             made: (outcome.verdict == Verdict::Compacted).then(|| outcome.mode()),
             window: budget.window,

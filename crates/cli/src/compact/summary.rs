@@ -136,8 +136,8 @@ impl Models {
         InPlace::Cold
     }
 
-    /// Makes a pass. Ctrl-C ends it with nothing done. Where one model failed and another wrote the summary, standard error
-    /// says why: a key or an address may have to be mended.
+    /// Makes a pass. Ctrl-C ends it with nothing done. A failure that neither reasons nor flaws tell of is told on
+    /// standard error: where another model has answered, a key or an address may still have to be mended.
     pub fn pass(
         &self,
         compactor: &mut Compactor,
@@ -181,10 +181,14 @@ impl Models {
             }
         });
         bar.finish_and_clear();
-        let was_used = |outcome: &Outcome| outcome.writing.as_ref().is_some_and(|writing| writing.was_used);
-        if outcome.as_ref().is_ok_and(was_used) {
+        if let Ok(outcome) = &outcome {
+            let flaws = outcome.flaws.iter().map(|flaw| &flaw.detail);
+            let told: Vec<&String> = outcome.plan.reasons.iter().chain(flaws).collect();
             let given_up = given_up.into_inner().unwrap_or_else(PoisonError::into_inner);
-            given_up.values().for_each(|failure| screen.warn(failure));
+            let untold = given_up
+                .values()
+                .filter(|failure| !told.iter().any(|words| words.contains(*failure)));
+            untold.for_each(|failure| screen.warn(failure));
         }
         outcome
     }

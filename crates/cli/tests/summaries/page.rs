@@ -37,29 +37,35 @@ fn seen(printed: &str) -> Vec<String> {
         match line {
             "Why" | "Summary" | "To know" => within = line,
             "" => within = "",
-            _ if line.starts_with("  the ledger stands alone") => {
-                within = "reason";
-                lines.push(line);
-            }
-            _ if within == "reason" || line.starts_with("warning: ") => lines.push(line),
+            _ if line.starts_with("  the ledger stands alone") || line.starts_with("warning: ") => lines.push(line),
             // What a summary leaves out stands in the ledger beside it; the list is long and differs by form.
             _ if within == "To know" && !line.starts_with("  missing: ") => lines.push(line),
             _ => {}
         }
     }
-    lines.into_iter().map(|line| without_ports(line.trim())).collect()
+    lines.into_iter().map(|line| steady(line.trim())).collect()
 }
 
-/// A line in which the ports of test servers, which differ in every run, are no numbers.
-fn without_ports(line: &str) -> String {
-    let mut pieces = line.split("127.0.0.1:");
-    let mut out = pieces.next().unwrap_or("").to_owned();
-    for piece in pieces {
-        let rest = piece.trim_start_matches(|letter: char| letter.is_ascii_digit());
-        out.push_str("127.0.0.1:PORT");
-        out.push_str(rest);
+/// What differs between runs and systems: the word before it, what it is made of, and what stands for it.
+const VARYING: &[(&str, &str, &str)] = &[
+    ("127.0.0.1:", "0123456789", "PORT"),
+    ("credential_ref:github:", "0123456789abcdef", "NAME"),
+    (" (os error ", "0123456789", "NUMBER"),
+];
+
+/// A line without what differs between runs and systems.
+fn steady(line: &str) -> String {
+    let mut line = line.to_owned();
+    for (before, letters, name) in VARYING {
+        let mut pieces = line.split(before);
+        let mut out = pieces.next().unwrap_or("").to_owned();
+        for piece in pieces {
+            let rest = piece.trim_start_matches(|letter: char| letters.contains(letter));
+            out.extend([*before, *name, rest]);
+        }
+        line = out;
     }
-    out
+    line
 }
 
 const OPENING: &str = include_str!("opening.md");

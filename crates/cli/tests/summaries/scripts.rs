@@ -91,6 +91,13 @@ pub fn half(variant: Variant) -> String {
     body[..body.len() / 2].to_owned()
 }
 
+/// The events of the first half of a good stream, each of them whole.
+pub fn begun(variant: Variant) -> String {
+    let half = half(variant);
+    let end = half.rfind("\n\n").unwrap_or(0);
+    half[..end].to_owned() + "\n\n"
+}
+
 /// A stream that begins well and then has an error in it, as the provider sends it.
 pub fn error_inside(variant: Variant) -> Script {
     let error = match variant.form {
@@ -109,9 +116,7 @@ pub fn error_inside(variant: Variant) -> Script {
             )
         }
     };
-    let whole = half(variant);
-    let begun = &whole[..whole.rfind("\n\n").unwrap_or(0)];
-    Script::stream(&[begun, "\n\n", &error])
+    Script::stream(&[&begun(variant), &error])
 }
 
 /// A right answer in a form that is not this endpoint's.

@@ -12,6 +12,7 @@ use crate::running::Variant;
 use crate::running::is_stored;
 use crate::running::key;
 use crate::scripts::always;
+use crate::scripts::begun;
 use crate::scripts::body;
 use crate::scripts::error_inside;
 use crate::scripts::foreign;
@@ -261,11 +262,11 @@ fn malformed() -> Vec<Case> {
         .asked(&[2])
         .says(&["this is no answer", "an event of the stream is no JSON object"]),
         case("A stream that ends before the answer does", |variant, _| {
-            always(Script::stream(&[&half(variant)]))
+            always(Script::stream(&[&begun(variant)]))
         })
         .when(Delivery::Streamed)
         .asked(&[2])
-        .says(&["this is no answer"]),
+        .says(&["this is no answer", "the answer was cut off"]),
         case("JSON that ends in the middle", |variant, _| {
             always(Script::json(&half(variant)))
         })
@@ -334,7 +335,7 @@ fn useless() -> Vec<Case> {
             .says(&["the ledger stands alone", "the model called a tool"]),
         case("The answer is one line", |_, _| saying("All good, go on."))
             .when(Delivery::Either)
-            .says(&["the ledger stands alone", "too-short"]),
+            .says(&["the ledger stands alone", "are no summary"]),
         case("The answer is fifty times as long as it should be", |_, _| {
             saying(&answers::inflated())
         })
@@ -360,6 +361,7 @@ fn wrong() -> Vec<Case> {
             saying(&answers::with_secret(&planted()))
         })
         .told()
+        .says(&["something secret"])
         .also(|ran| {
             let recalled = ran.home.run(&["recall", "token", "--json"]);
             let texts = [
@@ -434,7 +436,11 @@ fn too_long() -> Vec<Case> {
         }),
         case("Every request is too long", |variant, _| always(overflow(variant)))
             .asked(&[4])
-            .says(&["the ledger stands alone", "too long for the model"])
+            .says(&[
+                "the ledger stands alone",
+                "too long for the model",
+                "the prompt is longer than the model's window",
+            ])
             .also(|ran| {
                 let lengths: Vec<usize> = ran.received[0].iter().map(|one| one.body.len()).collect();
                 assert!(lengths.is_sorted_by(|one, next| one > next), "{lengths:?}");

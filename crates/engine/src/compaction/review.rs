@@ -1,5 +1,7 @@
 //! A look at what a model wrote: what is wrong with it, what it lacks, and how it may be shown.
 
+use std::collections::BTreeSet;
+
 use crate::account::TextKind;
 use crate::account::TokenCounter;
 use crate::compaction::Compactor;
@@ -69,6 +71,10 @@ impl Compactor {
         if let Some(previous) = previous {
             said.hear_earlier(previous);
         }
+        // Before anything else: what is found wrong with an answer is reported in its words.
+        let hidden = scribe.hide(text);
+        let text = hidden.as_deref().unwrap_or(text);
+        let put_in = hidden_names(text);
         let family = self.tally.family();
         let cold = (0..messages.len()).filter(|index| !span.keeps(*index));
         let cold: u64 = cold.map(|index| self.tally.messages()[index].total()).sum();
@@ -79,6 +85,7 @@ impl Compactor {
             said: &said,
             knows: &|name| {
                 scribe.evidence().knows(name)
+                    || put_in.contains(name)
                     || previous.is_some_and(|previous| previous.contains(name))
                     || references.list().iter().any(|reference| reference.text.contains(name))
             },
@@ -86,10 +93,11 @@ impl Compactor {
             replaced_tokens: cold.max(1),
             count: &|text| family.count(text, TextKind::Prose),
         };
-        // Hidden before anything is looked at: what is found wrong is told to models, in the answer's words.
-        let hidden = scribe.hide(text);
-        let text = hidden.as_deref().unwrap_or(text);
-        let flaws = check_answer(text, stop, &expected);
+        let mut flaws = check_answer(text, stop, &expected);
+        if hidden.is_some() {
+            let detail = "the answer had something secret in it, which is hidden";
+            flaws.push(Flaw::warning(FlawKind::Leak, None, detail));
+        }
         let clean = cleaned(text, &expected);
         let clean = scribe.hide(&clean).unwrap_or(clean);
         let clean = without_forgeries(&clean);
@@ -164,6 +172,14 @@ pub fn lost_in(references: &References, text: &str) -> Vec<Lost> {
             text: reference.text.clone(),
         })
         .collect()
+}
+
+/// The names by which a text calls what is hidden in it: nobody has invented them.
+fn hidden_names(text: &str) -> BTreeSet<&str> {
+    let after = text.split("credential_ref:").skip(1);
+    let ends = |letter: char| !letter.is_ascii_alphanumeric() && !"_:-".contains(letter);
+    let whole = after.filter_map(|rest| rest.split(ends).next());
+    whole.flat_map(|name| name.split(':')).collect()
 }
 
 /// A summary whose headings are its own and whose lines cannot pass for structure of a block.

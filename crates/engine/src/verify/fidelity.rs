@@ -67,7 +67,7 @@ pub fn check_answer(text: &str, stop: Stop, expected: &Expected<'_>) -> Vec<Flaw
         fatal(FlawKind::Refused, "the answer is a refusal".into());
     }
     if characters < LEAST_CHARACTERS {
-        fatal(FlawKind::TooShort, format!("{characters} characters"));
+        fatal(FlawKind::TooShort, format!("{characters} characters are no summary"));
     }
     let tokens = (expected.count)(answer);
     if tokens * 100 > expected.most_tokens.saturating_mul(MOST_OVER) {
