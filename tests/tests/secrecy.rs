@@ -388,7 +388,9 @@ fn run(seed: u64, seen: &mut Seen) -> Vec<String> {
         } else {
             WayWanted::Auxiliary
         },
-        focus: seed.is_multiple_of(4).then(|| format!("the deployment with api_key={}", scene.secrets[0])),
+        focus: seed
+            .is_multiple_of(4)
+            .then(|| format!("the deployment with api_key={}", scene.secrets[0])),
         ..Cycles::new(engine, 2_400)
     };
     let mut asked: Vec<Request> = Vec::new();

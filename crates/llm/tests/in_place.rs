@@ -132,6 +132,7 @@ async fn pass(document: &Document, own: &Chain, records: &Chain) -> (Outcome, us
     let writers = summarise::Writers {
         chain: records,
         in_place: Some((own, &body)),
+        until: None,
         watch: &|_| {},
     };
     let outcome = summarise::pass(&mut compactor, &moment, &writers).await;
