@@ -18,6 +18,8 @@ pub mod provider;
 
 pub mod secrets;
 
+pub mod spellings;
+
 pub mod trial;
 
 pub mod server;
