@@ -1,6 +1,8 @@
 //! A summary that is asked for in place, over a real socket: of every recorded request, what arrives at the provider is the
 //! conversation's own body, byte for byte, with one message more at the end of its list.
 
+#![allow(clippy::unwrap_used, clippy::print_stderr)]
+
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::Mutex;
