@@ -159,7 +159,7 @@ fn what_a_fallback_pass_replaced_reaches_the_next_summary() {
         Reply::Failed("down".into())
     });
     chained.conversation.extend(talk("charlie", 0, 30));
-    let (three, asked) = chained.pass(Engine::Summary, 4_000, Some(128_000), &mut |request| {
+    let (_, asked) = chained.pass(Engine::Summary, 4_000, Some(128_000), &mut |request| {
         let names: String = ["alpha", "bravo", "charlie"]
             .iter()
             .flat_map(|s| (0..30).map(move |n| format!("src/{s}_{n}.rs")))

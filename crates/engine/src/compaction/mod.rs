@@ -11,6 +11,7 @@ mod asking;
 mod moment;
 mod outcome;
 mod replacing;
+mod requests;
 mod review;
 
 use std::collections::BTreeMap;

@@ -1,0 +1,95 @@
+//! What a model is asked, in words: prompts filled with records, drafts and what was told before. Nothing secret goes out.
+
+use crate::compaction::Compactor;
+use crate::compaction::Moment;
+use crate::compaction::Pending;
+use crate::compaction::asking::count_in;
+use crate::compaction::review::Review;
+use crate::decide::Way;
+use crate::summary::Request;
+use crate::summary::prompts::Name;
+use crate::summary::prompts::Prompts;
+use crate::summary::records::guarded;
+use crate::summary::records::guarded_summary;
+use crate::summary::records::without_tags;
+
+impl Pending {
+    /// The request for one chunk, going on from what was told before it.
+    pub(super) fn request_for(
+        &self,
+        compactor: &Compactor,
+        chunk: usize,
+        prompts: &Prompts,
+        moment: &Moment<'_>,
+    ) -> Request {
+        let records = self.chunks[chunk].as_str();
+        let user = match &self.told {
+            Some(told) => {
+                let told = guarded_summary(told);
+                self.fill(
+                    compactor,
+                    moment,
+                    prompts,
+                    Name::Update,
+                    &[("previous", &*told), ("records", records)],
+                )
+            }
+            None => self.fill(compactor, moment, prompts, Name::First, &[("records", records)]),
+        };
+        self.auxiliary(user, prompts)
+    }
+
+    pub(super) fn repair_request(
+        &self,
+        compactor: &Compactor,
+        moment: &Moment<'_>,
+        prompts: &Prompts,
+        review: &Review,
+    ) -> Request {
+        let count = |text: &str| count_in(compactor, text);
+        let problems = review.problems();
+        let problems = guarded(&problems);
+        let ledger = review.lost_lines(self.writing.tokens, &count);
+        let ledger = without_tags(&ledger);
+        let draft = guarded_summary(&review.clean);
+        let values = [("problems", &*problems), ("draft", &*draft), ("ledger", &*ledger)];
+        let user = self.fill(compactor, moment, prompts, Name::Repair, &values);
+        let scribe = compactor.scribe.as_ref();
+        let user = scribe.and_then(|scribe| scribe.hide(&user)).unwrap_or(user);
+        self.auxiliary(user, prompts)
+    }
+
+    fn auxiliary(&self, user: String, prompts: &Prompts) -> Request {
+        Request {
+            way: Way::Auxiliary,
+            system: prompts.text(Name::System).to_owned(),
+            user,
+            most_tokens: self.writing.tokens,
+            ..Request::default()
+        }
+    }
+
+    /// A prompt with what every one of them may ask for, and these values.
+    pub(super) fn fill(
+        &self,
+        compactor: &Compactor,
+        moment: &Moment<'_>,
+        prompts: &Prompts,
+        name: Name,
+        values: &[(&str, &str)],
+    ) -> String {
+        let scribe = compactor.scribe.as_ref();
+        // The person types a topic, and may type a secret into it.
+        let hidden = |topic: &str| scribe.and_then(|scribe| scribe.hide(topic)).unwrap_or(topic.to_owned());
+        let topic = moment.policy.focus.as_deref().map(hidden);
+        let topic = topic.as_deref().map(guarded);
+        let focus = topic.map(|topic| prompts.fill(Name::Focus, &[("topic", &*topic)]) + "\n");
+        let tokens = self.writing.tokens.to_string();
+        let shared = [
+            ("focus", focus.as_deref().unwrap_or_default()),
+            ("tokens", &*tokens),
+            ("sections", prompts.text(Name::Sections)),
+        ];
+        prompts.fill(name, &[values, &shared].concat())
+    }
+}
