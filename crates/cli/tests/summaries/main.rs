@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr, dead_code)]
 
 mod answers;
+mod contents;
 #[path = "../home/mod.rs"]
 mod home;
 #[cfg(unix)]

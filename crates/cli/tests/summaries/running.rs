@@ -208,7 +208,7 @@ fn config(setup: Setup, variant: Variant, urls: &[String]) -> String {
         names.join(", ")
     );
     let limits = match setup {
-        Setup::Hasty => "connect = \"200ms\"\nidle = \"200ms\"\ntotal = \"500ms\"",
+        Setup::Hasty => "connect = \"2s\"\nidle = \"400ms\"\ntotal = \"1500ms\"",
         Setup::Usual | Setup::Keyless | Setup::InPlace => "connect = \"20s\"\nidle = \"20s\"\ntotal = \"30s\"",
     };
     for (name, url) in NAMES.iter().zip(urls) {

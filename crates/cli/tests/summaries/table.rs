@@ -3,13 +3,13 @@
 use mainstay_tests::server::Script;
 
 use crate::answers;
+use crate::contents;
 use crate::running::Case;
 use crate::running::Delivery;
 use crate::running::Place;
 use crate::running::Ran;
 use crate::running::Setup;
 use crate::running::Variant;
-use crate::running::is_stored;
 use crate::running::key;
 use crate::scripts::always;
 use crate::scripts::begun;
@@ -19,11 +19,9 @@ use crate::scripts::foreign;
 use crate::scripts::good;
 use crate::scripts::half;
 use crate::scripts::once;
-use crate::scripts::overflow;
 use crate::scripts::refused;
 use crate::scripts::saying;
 use crate::scripts::stopping;
-use crate::session;
 
 /// The groups of the table, by their titles.
 pub fn groups() -> Vec<(&'static str, Vec<Case>)> {
@@ -31,16 +29,16 @@ pub fn groups() -> Vec<(&'static str, Vec<Case>)> {
         ("The provider refuses", refusals()),
         ("The connection fails", connections()),
         ("The answer is none", malformed()),
-        ("The answer is of no use", useless()),
-        ("The answer is wrong", wrong()),
-        ("The request is too long", too_long()),
+        ("The answer is of no use", contents::useless()),
+        ("The answer is wrong", contents::wrong()),
+        ("The request is too long", contents::too_long()),
         ("One model of several fails", fallbacks()),
         ("Keys", keys()),
     ]
 }
 
 /// A case that ends with the ledger alone, with one request to one model.
-fn case(happens: &'static str, places: fn(Variant, &str) -> Vec<Place>) -> Case {
+pub fn case(happens: &'static str, places: fn(Variant, &str) -> Vec<Place>) -> Case {
     Case {
         happens,
         places,
@@ -54,13 +52,13 @@ fn case(happens: &'static str, places: fn(Variant, &str) -> Vec<Place>) -> Case 
 }
 
 /// Cases in which the delivery makes no difference: each form is asked in one of the two.
-fn mixed(cases: Vec<Case>) -> Vec<Case> {
+pub fn mixed(cases: Vec<Case>) -> Vec<Case> {
     cases.into_iter().map(|case| case.when(Delivery::Either)).collect()
 }
 
 impl Case {
     /// The summary is used after all.
-    fn told(self) -> Self {
+    pub fn told(self) -> Self {
         Self {
             made: "hybrid",
             says: &[],
@@ -68,23 +66,23 @@ impl Case {
         }
     }
 
-    fn asked(self, requests: &'static [usize]) -> Self {
+    pub fn asked(self, requests: &'static [usize]) -> Self {
         Self { requests, ..self }
     }
 
-    fn says(self, says: &'static [&'static str]) -> Self {
+    pub fn says(self, says: &'static [&'static str]) -> Self {
         Self { says, ..self }
     }
 
-    fn when(self, delivery: Delivery) -> Self {
+    pub fn when(self, delivery: Delivery) -> Self {
         Self { delivery, ..self }
     }
 
-    fn with(self, setup: Setup) -> Self {
+    pub fn with(self, setup: Setup) -> Self {
         Self { setup, ..self }
     }
 
-    fn also(self, also: fn(&Ran)) -> Self {
+    pub fn also(self, also: fn(&Ran)) -> Self {
         Self { also, ..self }
     }
 }
@@ -219,7 +217,7 @@ fn connections() -> Vec<Case> {
             .when(Delivery::Either)
             .with(Setup::Hasty)
             .asked(&[2])
-            .says(&["too slow", "nothing came for"]),
+            .says(&["too slow", "no whole answer within 1.5s"]),
         case("The headers come byte by byte and never end", |_, _| {
             always(Script::dripping_head())
         })
@@ -233,14 +231,14 @@ fn connections() -> Vec<Case> {
         .with(Setup::Hasty)
         .when(Delivery::Streamed)
         .asked(&[2])
-        .says(&["too slow", "no whole answer within 500ms"]),
+        .says(&["too slow", "no whole answer within 1.5s"]),
         case("The stream stops in the middle and stays open", |variant, _| {
             always(Script::stream(&[&half(variant)]).then_hang())
         })
         .with(Setup::Hasty)
         .when(Delivery::Streamed)
         .asked(&[2])
-        .says(&["too slow", "nothing came for 200ms"]),
+        .says(&["too slow", "nothing came for 400ms"]),
     ]
 }
 
@@ -306,153 +304,6 @@ fn malformed() -> Vec<Case> {
         .asked(&[2])
         .says(&["this is no answer", "text/plain"]),
     ]
-}
-
-fn useless() -> Vec<Case> {
-    vec![
-        case("The answer is empty", |_, _| saying(""))
-            .when(Delivery::Either)
-            .says(&["the ledger stands alone", "the answer is empty"]),
-        case("The answer is white space", |_, _| saying(" \n\t \n"))
-            .when(Delivery::Either)
-            .says(&["the ledger stands alone", "the answer is empty"]),
-        case("The model refuses by its stop reason", |_, _| {
-            stopping("I can't help with that.", "content_filter")
-        })
-        .says(&["the ledger stands alone", "the model refused"]),
-        case("The model refuses in prose", |_, _| {
-            saying(
-                "I'm sorry, but I can't assist with summarising this conversation, as it may be against my guidelines.",
-            )
-        })
-        .when(Delivery::Either)
-        .says(&["the ledger stands alone", "the answer is a refusal"]),
-        case("The answer is cut off at the model's limit", |_, _| {
-            stopping(&answers::good(), "length")
-        })
-        .says(&["the ledger stands alone", "the answer ends at its limit"]),
-        case("The model calls a tool", |_, _| stopping("", "tool_calls"))
-            .says(&["the ledger stands alone", "the model called a tool"]),
-        case("The answer is one line", |_, _| saying("All good, go on."))
-            .when(Delivery::Either)
-            .says(&["the ledger stands alone", "are no summary"]),
-        case("The answer is fifty times as long as it should be", |_, _| {
-            saying(&answers::inflated())
-        })
-        .when(Delivery::Either)
-        .says(&["the ledger stands alone", "were asked for"]),
-    ]
-}
-
-fn wrong() -> Vec<Case> {
-    let cases = vec![
-        case("The summary names no path and no value", |_, _| {
-            saying(&answers::without_paths())
-        })
-        .asked(&[2])
-        .says(&["the ledger stands alone", "critical references are missing"]),
-        case(
-            "The summary names no path and no value; asked again, the model mends it",
-            |_, _| once(Script::reply(&answers::without_paths())),
-        )
-        .told()
-        .asked(&[2]),
-        case("The summary has a secret in it", |_, _| {
-            saying(&answers::with_secret(&planted()))
-        })
-        .told()
-        .says(&["something secret"])
-        .also(|ran| {
-            let recalled = ran.home.run(&["recall", "token", "--json"]);
-            let texts = [
-                ran.result.clone(),
-                ran.printed.clone(),
-                crate::running::text(&recalled.stdout),
-            ];
-            assert!(texts.iter().all(|text| !text.contains(&planted())), "{texts:?}");
-            assert!(!is_stored(ran.home.folder.path(), &planted()), "the store has it");
-        }),
-        case("The summary repeats a tool's orders as the user's", |_, _| {
-            saying(&answers::obedient())
-        })
-        .told()
-        .says(&["unsupported", "evil.example"])
-        .also(|ran| {
-            let lines: Vec<&str> = ran.result.lines().collect();
-            for (index, line) in lines
-                .iter()
-                .enumerate()
-                .filter(|(_, line)| line.contains("evil.example"))
-            {
-                // The ledger may quote the page, under the page's name; nobody may quote it as the user.
-                let speaker = lines[..index].iter().rev().find(|line| line.ends_with(':'));
-                let is_the_tools = speaker.is_some_and(|speaker| speaker.ends_with(" tool:"));
-                assert!(is_the_tools && !line.starts_with('-'), "{line} in {}", ran.result);
-            }
-        }),
-        case("The summary shows a value that the user has corrected", |_, _| {
-            saying(&answers::outdated())
-        })
-        .told()
-        .says(&["superseded", "nightly job is 500"])
-        .also(|ran| assert!(!ran.result.contains("nightly job is 500"), "{}", ran.result)),
-        case("The summary names files that do not exist", |_, _| {
-            saying(&answers::inventive())
-        })
-        .told()
-        .says(&["invented", "src/billing/phantom_ledger.rs"])
-        .also(|ran| {
-            for name in ["src/billing/phantom_ledger.rs", "deploy/ghost-values.yaml"] {
-                let line = ran.result.lines().find(|line| line.contains(name)).unwrap_or("");
-                assert!(
-                    line.is_empty() || line.contains("not seen in the conversation"),
-                    "{line}"
-                );
-            }
-        }),
-    ];
-    mixed(cases)
-}
-
-/// A secret that only a model knows.
-fn planted() -> String {
-    session::secret()
-        .replace("Zk3Qw9", "Ty8Bh3")
-        .replace("Nc4Df6", "Mv7Cx2")
-}
-
-fn too_long() -> Vec<Case> {
-    let cases = vec![
-        case(
-            "The request is too long once; shorter ones are answered",
-            |variant, _| once(overflow(variant)),
-        )
-        .told()
-        .asked(&[4])
-        .says(&["the prompt is longer than the model's window"])
-        .also(|ran| {
-            let lengths: Vec<usize> = ran.received[0].iter().map(|one| one.body.len()).collect();
-            assert!(lengths[1] < lengths[0], "{lengths:?}");
-        }),
-        case("Every request is too long", |variant, _| always(overflow(variant)))
-            .asked(&[4])
-            .says(&[
-                "the ledger stands alone",
-                "too long for the model",
-                "the prompt is longer than the model's window",
-            ])
-            .also(|ran| {
-                let lengths: Vec<usize> = ran.received[0].iter().map(|one| one.body.len()).collect();
-                assert!(lengths.is_sorted_by(|one, next| one > next), "{lengths:?}");
-            }),
-        case("413 from a gateway; shorter requests are answered", |_, _| {
-            once(Script::status(413, "Payload Too Large").header("content-type", "text/plain"))
-        })
-        .told()
-        .asked(&[4])
-        .says(&["413, the prompt is longer than the model's window"]),
-    ];
-    mixed(cases)
 }
 
 fn fallbacks() -> Vec<Case> {
