@@ -153,15 +153,24 @@ pub struct Sections {
     pub tokens: u64,
 }
 
+/// What of the entries is wanted most.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wanted<'a> {
+    /// What to keep most of.
+    pub focus: Option<&'a str>,
+    /// Whether facts of tools that say what others say too come last.
+    pub rare_first: bool,
+}
+
 /// Fills the sections with entries until each has its part of the budget.
 pub fn fill<'a>(
     entries: impl Iterator<Item = &'a Entry>,
     quoting: &Quoting,
-    focus: Option<&str>,
+    wanted: &Wanted<'_>,
     budget: u64,
     count: &dyn Fn(&str) -> u64,
 ) -> Sections {
-    let focus = focus_words(focus);
+    let focus = focus_words(wanted.focus);
     let mut by_section: BTreeMap<Section, Vec<&Entry>> = BTreeMap::new();
     for entry in entries {
         if let Some(section) = Section::of(entry) {
@@ -180,7 +189,7 @@ pub fn fill<'a>(
     for (section, mut entries) in ranked {
         entries.sort_by_key(|entry| {
             let is_aside = !speaks_of(entry, &focus);
-            let tells_little = section == Section::Facts && tells_little(entry, &common);
+            let tells_little = wanted.rare_first && section == Section::Facts && tells_little(entry, &common);
             (is_aside, importance(entry), tells_little, std::cmp::Reverse(entry.last))
         });
         let share = budget * section.share() / 100;

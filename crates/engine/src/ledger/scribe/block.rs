@@ -16,6 +16,7 @@ use crate::ledger::memory::Carried;
 use crate::ledger::page;
 use crate::ledger::page::Lost;
 use crate::ledger::page::Sections;
+use crate::ledger::page::Wanted;
 use crate::ledger::quote::Quoting;
 use crate::ledger::scribe::NO_NUMBER;
 use crate::ledger::scribe::Scribe;
@@ -92,8 +93,8 @@ const LOST_HEADING: &str = "## Further exact values (from the ledger)\n";
 /// The part of a block that the request that goes on may fill. An eighth cost two hundredths of what the agent goes on to
 /// use in the retention metric; the request's own identifiers are evidence as well.
 const REQUEST_SHARE: u64 = 20;
-/// What it gets at least, up to a quarter of the block: its opening and a dozen words. Without them nobody knows what the
-/// block is to be read for.
+/// What it gets at least where models write, up to a quarter of the block: its opening and a dozen words. A ledger that
+/// stands alone goes without: there it cost half a hundredth of retention in blocks of a thirtieth.
 const LEAST_REQUEST: u64 = 32;
 /// The part of a block that what a story left out may fill, beside the sections that hold most of it.
 const LOST_SHARE: u64 = 3;
@@ -142,7 +143,7 @@ impl Scribe {
             Some(index) => words_of(self.shown(sheet.messages, index)),
             None => self.request.as_deref()?.to_owned(),
         };
-        let least = LEAST_REQUEST.min(sheet.budget / 4);
+        let least = sheet.missing.map_or(0, |_| LEAST_REQUEST.min(sheet.budget / 4));
         let room = (sheet.budget / REQUEST_SHARE).max(least);
         let room = room.checked_sub((sheet.count)(REQUEST_OPENING))?;
         let words = page::shortened(&words, room, sheet.count);
@@ -312,13 +313,18 @@ impl Scribe {
             Kind::Command | Kind::Error | Kind::Task => story.contains(&*entry.value),
             _ => false,
         };
+        let wanted = Wanted {
+            focus: sheet.focus,
+            // Measured alone, where evidence tells of the rest, the newest facts do better than the rarest.
+            rare_first: sheet.missing.is_some(),
+        };
         page::fill(
             self.ledger
                 .entries()
                 .filter(is_cold)
                 .filter(|entry| story.is_empty() || !is_told(entry)),
             &Quoting::new(&self.ledger),
-            sheet.focus,
+            &wanted,
             room,
             sheet.count,
         )
