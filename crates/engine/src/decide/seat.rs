@@ -88,6 +88,18 @@ fn seat_in_turn(messages: &[Message], span: &Span) -> (Role, Seat) {
     if is_free(Role::Assistant) && seen_before.is_some() && !after.is_empty() {
         return (Role::Assistant, Seat::Own);
     }
+    // Some providers refuse a conversation that the assistant begins, be it with a call that no template sees.
+    let begins = |index: &usize| side(&messages[*index]).is_some();
+    let is_first = !before.iter().any(begins);
+    if is_first
+        && after
+            .iter()
+            .find(|index| begins(index))
+            .and_then(|index| side(&messages[*index]))
+            == Some(Role::Assistant)
+    {
+        return (Role::User, Seat::Own);
+    }
     let is_user = |seen: &(usize, Role)| seen.1 == Role::User;
     let carrier = seen_after.filter(is_user).or(seen_before.filter(is_user));
     // The user's role is taken only by a message that is seen, so there is one; results alone never carry a block.
