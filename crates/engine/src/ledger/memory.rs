@@ -127,7 +127,16 @@ pub struct Memory {
     pub told: Option<Told>,
     /// The request that the block restated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub request: Option<Box<str>>,
+    pub request: Option<Asked>,
+}
+
+/// Words of the person that a block restated.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asked {
+    /// The number of their message.
+    pub number: u32,
+    /// What they say, as it may be shown.
+    pub text: Box<str>,
 }
 
 /// What a model told of the beginning of a conversation.

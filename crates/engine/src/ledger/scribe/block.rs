@@ -12,6 +12,7 @@ use crate::ledger::evidence::Snippet;
 use crate::ledger::evidence::render;
 use crate::ledger::frame;
 use crate::ledger::frame::Title;
+use crate::ledger::memory::Asked;
 use crate::ledger::memory::Carried;
 use crate::ledger::page;
 use crate::ledger::page::Lost;
@@ -136,13 +137,7 @@ impl Scribe {
     /// The person's newest words, where the span does not keep them: whatever stands only before the frame or in it is
     /// taken for history.
     fn request(&self, sheet: &Sheet<'_>) -> Option<String> {
-        let newest = sheet.messages.iter().rposition(Message::opens_turn);
-        let newest = newest.filter(|index| self.resumed_block() != Some(*index));
-        let words = match newest {
-            Some(index) if sheet.span.keeps(index) => return None,
-            Some(index) => words_of(self.shown(sheet.messages, index)),
-            None => self.request.as_deref()?.to_owned(),
-        };
+        let words = self.kept_request(sheet.messages, sheet.span)?.text;
         let least = sheet.missing.map_or(0, |_| LEAST_REQUEST.min(sheet.budget / 4));
         let room = (sheet.budget / REQUEST_SHARE).max(least);
         let room = room.checked_sub((sheet.count)(REQUEST_OPENING))?;
@@ -151,13 +146,19 @@ impl Scribe {
     }
 
     /// The words of the request that a block restated, for whoever goes on from it.
-    pub(super) fn kept_request(&self, messages: &[Message], span: &Span) -> Option<Box<str>> {
+    pub(super) fn kept_request(&self, messages: &[Message], span: &Span) -> Option<Asked> {
         let newest = messages.iter().rposition(Message::opens_turn);
-        match newest.filter(|index| self.resumed_block() != Some(*index)) {
-            Some(index) if span.keeps(index) => None,
-            Some(index) => Some(words_of(self.shown(messages, index)).into()),
-            None => self.request.clone(),
+        let newest = newest.filter(|index| self.resumed_block() != Some(*index));
+        // What an earlier block restated is newer than older words that stand behind it.
+        let is_older = |asked: &&Asked| newest.is_none_or(|index| self.numbers[index] < asked.number);
+        if let Some(asked) = self.request.as_ref().filter(is_older) {
+            return Some(asked.clone());
         }
+        let index = newest.filter(|index| !span.keeps(*index))?;
+        Some(Asked {
+            number: self.numbers[index],
+            text: words_of(self.shown(messages, index)).into(),
+        })
     }
 
     fn body(&self, sheet: &Sheet<'_>, room: u64, request: &str) -> (String, Vec<Snippet>) {

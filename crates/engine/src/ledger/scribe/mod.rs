@@ -14,6 +14,7 @@ use crate::ledger::entry::Entry;
 use crate::ledger::entry::Status;
 use crate::ledger::evidence::Evidence;
 use crate::ledger::frame;
+use crate::ledger::memory::Asked;
 use crate::ledger::memory::Carried;
 use crate::ledger::memory::Digest;
 use crate::ledger::memory::Kept;
@@ -90,7 +91,7 @@ pub struct Scribe {
     /// Whether the block that the conversation came with stands for more than that.
     is_told_behind: bool,
     /// The request that a block restated, while the person has said nothing since.
-    request: Option<Box<str>>,
+    request: Option<Asked>,
     /// Messages in which something was hidden, as they may be shown, by index.
     cleaned: BTreeMap<u32, Message>,
 }
