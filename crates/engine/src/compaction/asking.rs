@@ -13,6 +13,7 @@ use crate::compaction::Moment;
 use crate::compaction::Outcome;
 use crate::compaction::Verdict;
 use crate::compaction::WritingDone;
+use crate::compaction::review::Reading;
 use crate::compaction::review::Review;
 use crate::decide::Mode;
 use crate::decide::Plan;
@@ -415,8 +416,12 @@ impl Pending {
 
     fn review(&self, compactor: &Compactor, moment: &Moment<'_>, text: &str, stop: Stop) -> Option<Review> {
         let span = &self.plan.replacement.as_ref()?.span;
-        let look =
-            AssertUnwindSafe(|| compactor.review(moment, span, text, stop, self.told.as_deref(), self.writing.tokens));
+        let is_partial = self.writing.has_ledger && self.writing.way == Way::Auxiliary;
+        let reading = Reading {
+            previous: self.told.as_deref(),
+            records: is_partial.then_some(self.chunks.as_slice()),
+        };
+        let look = AssertUnwindSafe(|| compactor.review(moment, span, text, stop, reading, self.writing.tokens));
         catch_unwind(look).ok().flatten()
     }
 }

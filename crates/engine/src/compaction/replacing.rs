@@ -16,6 +16,7 @@ use crate::compaction::MOST_CORRECTIONS;
 use crate::compaction::Moment;
 use crate::compaction::Outcome;
 use crate::compaction::Verdict;
+use crate::compaction::review::Reading;
 use crate::compaction::review::Review;
 use crate::compaction::review::lost_in;
 use crate::decide::Replacement;
@@ -47,12 +48,16 @@ impl Compactor {
         // What it tells was looked at when it was new; since then only values may have changed.
         let look = |told: String| {
             let told = Some(told);
+            let reading = Reading {
+                previous: told.as_deref(),
+                records: None,
+            };
             self.review(
                 moment,
                 &replacement.span,
                 told.as_deref()?,
                 Stop::End,
-                told.as_deref(),
+                reading,
                 u64::MAX,
             )
         };

@@ -16,6 +16,9 @@ use crate::summary::records::Record;
 use crate::summary::references::References;
 use crate::summary::said::Said;
 use crate::summary::sections::Heading;
+use crate::transcript::Content;
+use crate::transcript::Message;
+use crate::transcript::Part;
 use crate::verify::Expected;
 use crate::verify::Flaw;
 use crate::verify::FlawKind;
@@ -38,6 +41,15 @@ pub struct Review {
     flaws: Vec<Flaw>,
 }
 
+/// What the writer of an answer had to read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reading<'a> {
+    /// The summary that it went on from.
+    pub previous: Option<&'a str>,
+    /// The records, where what they left out is not the writer's fault: beside a ledger.
+    pub records: Option<&'a [String]>,
+}
+
 impl Compactor {
     /// What must not be lost of everything that a span does not keep.
     pub(super) fn references(&self, moment: &Moment<'_>, span: &Span, previous: Option<&str>) -> Option<References> {
@@ -58,12 +70,17 @@ impl Compactor {
         span: &Span,
         text: &str,
         stop: Stop,
-        previous: Option<&str>,
+        reading: Reading<'_>,
         most_tokens: u64,
     ) -> Option<Review> {
+        let previous = reading.previous;
         let scribe = self.scribe.as_ref()?;
         let messages = moment.transcript.messages();
         let references = self.references(moment, span, previous)?;
+        let asked_for = match reading.records {
+            Some(records) => references.found_in(records, previous.unwrap_or_default()),
+            None => references.clone(),
+        };
         let mut said = Said::default();
         for index in 0..messages.len() {
             said.hear(scribe.shown(messages, index));
@@ -79,12 +96,13 @@ impl Compactor {
         let cold = (0..messages.len()).filter(|index| !span.keeps(*index));
         let cold: u64 = cold.map(|index| self.tally.messages()[index].total()).sum();
         let expected = Expected {
-            references: &references,
+            references: &asked_for,
             previous,
             quoting: &Quoting::new(scribe.ledger()),
             said: &said,
             knows: &|name| {
                 scribe.evidence().knows(name)
+                    || is_number(name) && (0..messages.len()).any(|index| has(scribe.shown(messages, index), name))
                     || put_in.contains(name)
                     || previous.is_some_and(|previous| previous.contains(name))
                     || references.list().iter().any(|reference| reference.text.contains(name))
@@ -160,6 +178,25 @@ impl Review {
             ..flaw.clone()
         })
     }
+}
+
+/// Numbers stand in sentences in more ways than identifiers are looked for.
+fn is_number(name: &str) -> bool {
+    name.bytes()
+        .all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b','))
+}
+
+/// Whether a message has a word in any of its texts.
+fn has(message: &Message, word: &str) -> bool {
+    message.parts.iter().any(|part| match part {
+        Part::Text(text) => text.contains(word),
+        Part::Call(call) => call.input.as_str().contains(word),
+        Part::Result(result) => result
+            .content
+            .iter()
+            .any(|content| matches!(content, Content::Text(text) if text.contains(word))),
+        Part::Thinking(_) | Part::Media(_) | Part::Opaque(_) => false,
+    })
 }
 
 /// What must not be lost and is not in a text.

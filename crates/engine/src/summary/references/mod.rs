@@ -127,6 +127,18 @@ impl References {
         few.take(MOST_CRITICAL).collect()
     }
 
+    /// Those that stand in records or in what was told before: nobody can be asked to repeat what they were not shown.
+    pub fn found_in(&self, records: &[String], told: &str) -> Self {
+        let mut found = self.matcher.present(told);
+        for chunk in records {
+            for (is_found, is_here) in found.iter_mut().zip(self.matcher.present(chunk)) {
+                *is_found |= is_here;
+            }
+        }
+        let found = self.list.iter().zip(found).filter(|(_, is_found)| *is_found);
+        Self::new(found.map(|(reference, _)| reference.clone()).collect())
+    }
+
     /// Those that a text does not have, most important first.
     pub fn missing(&self, text: &str) -> Vec<&Reference> {
         let present = self.matcher.present(text);

@@ -265,3 +265,22 @@ proptest! {
         invented(&any, &|_| false);
     }
 }
+
+#[test]
+fn nobody_is_asked_for_what_they_were_not_shown() {
+    let one = |text: &str| Reference {
+        kind: RefKind::File,
+        text: text.into(),
+        author: Author::Assistant,
+        message: 0,
+        weight: 70,
+    };
+    let all = References::new(["src/shown.rs", "src/told.rs", "src/left_out.rs"].map(one).to_vec());
+    let asked = all.found_in(
+        &["[m1 user] look at src/shown.rs".to_owned()],
+        "## Relevant Files\n- src/told.rs",
+    );
+    let texts: Vec<&str> = asked.list().iter().map(|reference| &*reference.text).collect();
+    assert_eq!(texts, ["src/shown.rs", "src/told.rs"]);
+    assert_eq!(asked.missing("src/shown.rs and src/told.rs").len(), 0);
+}
