@@ -45,8 +45,9 @@ pub fn address(endpoint: &Endpoint) -> Result<Url, Trouble> {
     Ok(url)
 }
 
-fn is_this_machine(host: &str) -> bool {
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
+/// Whether a host is this machine: only there may a key travel over plain http.
+pub fn is_this_machine(host: &str) -> bool {
+    let bare = host.trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase();
     let by_name = bare == "localhost" || bare.ends_with(".localhost");
     by_name || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }

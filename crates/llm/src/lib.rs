@@ -57,6 +57,7 @@ pub mod gate;
 pub mod exchange;
 
 mod address;
+pub use address::is_this_machine;
 
 pub mod cassette;
 

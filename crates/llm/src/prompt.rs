@@ -11,6 +11,16 @@ pub enum Speaker {
     Assistant,
 }
 
+impl Speaker {
+    /// The role in which every form lets them speak.
+    pub fn role(self) -> &'static str {
+        match self {
+            Speaker::User => "user",
+            Speaker::Assistant => "assistant",
+        }
+    }
+}
+
 /// What shape the answer shall have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shape {

@@ -1,9 +1,9 @@
 //! Endpoints: those that are built in, what the file says about them, and what none may be.
 
-use std::net::IpAddr;
 use std::path::Path;
 use std::time::Duration;
 
+use mainstay_llm::is_this_machine;
 use mainstay_llm::model::Endpoint;
 use mainstay_llm::model::Limits;
 use toml::Spanned;
@@ -112,7 +112,7 @@ pub fn server(
     let form = known.map_or(FormChoice::default(), |known| known.form);
     let form = picker.with_default(&key_of("form"), None, &table.form, form);
     let key = key_source(name, table, known, picker, home)?;
-    if key != KeySource::None && url.starts_with("http://") && !is_near(host(&url)) {
+    if key != KeySource::None && url.starts_with("http://") && !is_this_machine(host(&url)) {
         let span = table.url.as_ref().map_or(name.span(), Spanned::span);
         let words = "a key would travel over http where anybody on the way can read it; use https, or key_env = \"\"";
         return Err(picker.source.complain(span, words));
@@ -272,14 +272,6 @@ fn host(url: &str) -> &str {
     match authority.strip_prefix('[') {
         Some(bracketed) => bracketed.split(']').next().unwrap_or(""),
         None => authority.split(':').next().unwrap_or(""),
-    }
-}
-
-/// Whether a host is this machine: elsewhere anybody on the way can read what travels over http.
-fn is_near(host: &str) -> bool {
-    match host.trim_matches(['[', ']']).parse::<IpAddr>() {
-        Ok(address) => address.is_loopback(),
-        Err(_) => host.eq_ignore_ascii_case("localhost") || host.to_ascii_lowercase().ends_with(".localhost"),
     }
 }
 

@@ -90,7 +90,7 @@ impl Catalogue {
             format!("nobody knows the window of {id}; give it a section with a window: [models.NAME]")
         })?;
         let output = usual_output(id, window).0;
-        let model = self.model(name, id, window, output, server.endpoint);
+        let model = Model::new(name, id, server.endpoint, window, output);
         Ok(Candidate {
             model,
             key: server.key,
@@ -128,24 +128,12 @@ impl Catalogue {
             let origin = picker.origin(price);
             picker.note(&key_of("price"), **price.get_ref(), origin);
         }
-        let model = self.model(name.get_ref(), &id, window, output, server.endpoint);
+        let model = Model::new(name.get_ref(), &id, server.endpoint, window, output);
         Ok(Candidate {
             model: Model { streams, ..model },
             key: server.key,
             price: table.price.as_ref().map(|price| **price.get_ref()),
         })
-    }
-
-    fn model(&self, name: &str, id: &str, window: u64, output: u64, endpoint: Endpoint) -> Model {
-        Model {
-            name: name.to_owned(),
-            id: id.to_owned(),
-            endpoint,
-            window,
-            output,
-            streams: true,
-            rates: None,
-        }
     }
 
     fn knows(&self, endpoint: &str) -> bool {

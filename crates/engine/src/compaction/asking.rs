@@ -26,7 +26,6 @@ use crate::summary::Request;
 use crate::summary::Stop;
 use crate::summary::prompts::Name;
 use crate::summary::prompts::Prompts;
-use crate::summary::records::Record;
 use crate::summary::records::Records;
 use crate::summary::records::Room;
 use crate::summary::records::serialise;
@@ -65,8 +64,6 @@ pub struct Pending {
     /// The summary so far: of an earlier pass, or of the chunks before.
     pub(super) told: Option<String>,
     pub(super) chunks: Vec<String>,
-    /// The request that was sent last.
-    sent: Request,
     notes: Vec<Flaw>,
     refused: usize,
     narrowed: u32,
@@ -93,7 +90,6 @@ impl Compactor {
             stage: Stage::Telling(0),
             told: self.earlier_summary(moment),
             chunks: Vec::new(),
-            sent: Request::default(),
             notes: Vec::new(),
             refused: 0,
             narrowed: 0,
@@ -192,21 +188,29 @@ impl Pending {
     ) -> Step {
         let before = self.review(compactor, moment, draft, Stop::End);
         let after = self.review(compactor, moment, text, stop);
-        match (before, after) {
-            (before, Some(after)) if after.unusable().is_none() => {
-                let is_worse = before.is_some_and(|before| before.missing < after.missing);
-                match is_worse {
-                    true => self.settle(compactor, moment, prompts, draft),
-                    false => self.settle(compactor, moment, prompts, text),
-                }
-            }
-            _ => self.settle(compactor, moment, prompts, draft),
-        }
+        let after = after.filter(|after| after.unusable().is_none());
+        let is_worse = |after: &Review| before.as_ref().is_some_and(|before| before.missing < after.missing);
+        let better = match after.is_none() || after.as_ref().is_some_and(is_worse) {
+            true => before,
+            false => after,
+        };
+        self.conclude(compactor, moment, prompts, better)
     }
 
     /// Nobody is asked any more: the text is taken, or the ledger stands alone.
-    fn settle(mut self, compactor: &mut Compactor, moment: &Moment<'_>, prompts: &Prompts, text: &str) -> Step {
-        let Some(review) = self.review(compactor, moment, text, Stop::End) else {
+    fn settle(self, compactor: &mut Compactor, moment: &Moment<'_>, prompts: &Prompts, text: &str) -> Step {
+        let review = self.review(compactor, moment, text, Stop::End);
+        self.conclude(compactor, moment, prompts, review)
+    }
+
+    fn conclude(
+        mut self,
+        compactor: &mut Compactor,
+        moment: &Moment<'_>,
+        prompts: &Prompts,
+        review: Option<Review>,
+    ) -> Step {
+        let Some(review) = review else {
             return self.fall_back(compactor, moment, "the answer could not be looked at");
         };
         match review.fatal() {
@@ -227,11 +231,8 @@ impl Pending {
         };
         let has_ledger = self.writing.has_ledger;
         compactor.replace_told(moment, replacement.clone(), &review, prompts, has_ledger, &mut outcome);
-        if outcome.verdict != Verdict::Compacted {
-            let Verdict::Unchanged(why) = outcome.verdict else {
-                return self.fall_back(compactor, moment, "nothing was replaced");
-            };
-            return self.fall_back(compactor, moment, &why);
+        if let Verdict::Unchanged(why) = &outcome.verdict {
+            return self.fall_back(compactor, moment, why);
         }
         if let Some(scribe) = compactor.scribe.as_mut() {
             scribe.note_told(&review.clean, &replacement.span);
@@ -277,8 +278,7 @@ impl Pending {
         }
     }
 
-    fn ask(mut self, request: Request) -> Step {
-        self.sent = request.clone();
+    fn ask(self, request: Request) -> Step {
         Step::Ask(Box::new(Ask { request, pending: self }))
     }
 
@@ -295,7 +295,7 @@ impl Pending {
         self.stage = Stage::Telling(chunk);
         let request = Request {
             wants_another_model: true,
-            ..self.sent.clone()
+            ..self.request_for(compactor, chunk, prompts, moment)
         };
         self.ask(request)
     }
@@ -365,14 +365,10 @@ impl Pending {
         }
         let scribe = compactor.scribe.as_ref()?;
         let span = &self.plan.replacement.as_ref()?.span;
-        let untold = scribe.untold(messages, span);
-        if untold.is_empty() {
+        let records = compactor.records(moment, span)?;
+        if records.is_empty() {
             return None;
         }
-        let records: Vec<Record<'_>> = untold
-            .into_iter()
-            .map(|(number, message)| Record { number, message })
-            .collect();
         let count = |text: &str| count_in(compactor, text);
         // What was told before goes out with every chunk; a block's text may be longer than any of them.
         let most_told = (2 * self.writing.tokens).min(self.writing.input_each / 2);

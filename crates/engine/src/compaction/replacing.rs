@@ -21,6 +21,7 @@ use crate::compaction::review::Review;
 use crate::compaction::review::lost_in;
 use crate::decide::Replacement;
 use crate::decide::seat;
+use crate::ledger::scribe::Missing;
 use crate::ledger::scribe::Scribe;
 use crate::ledger::scribe::Sheet;
 use crate::ledger::scribe::Story;
@@ -220,10 +221,7 @@ impl Compactor {
             budget: replacement.block_tokens.saturating_sub(measure(&empty, family).total()),
             count: &|text: &str| family.count(text, TextKind::Prose),
             story,
-            missing: match critical {
-                Some(_) => Some(&missing),
-                None => None,
-            },
+            missing: critical.map(|_| &missing as Missing<'_>),
             focus: moment.policy.focus.as_deref(),
         };
         let write = AssertUnwindSafe(|| scribe.block(&sheet));

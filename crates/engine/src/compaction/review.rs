@@ -15,7 +15,7 @@ use crate::summary::Stop;
 use crate::summary::records::Record;
 use crate::summary::references::References;
 use crate::summary::said::Said;
-use crate::summary::sections::Heading;
+use crate::summary::sections::changed_lines;
 use crate::transcript::Content;
 use crate::transcript::Message;
 use crate::transcript::Part;
@@ -54,12 +54,14 @@ impl Compactor {
     /// What must not be lost of everything that a span does not keep.
     pub(super) fn references(&self, moment: &Moment<'_>, span: &Span, previous: Option<&str>) -> Option<References> {
         let scribe = self.scribe.as_ref()?;
-        let untold = scribe.untold(moment.transcript.messages(), span);
-        let records: Vec<Record<'_>> = untold
-            .into_iter()
-            .map(|(number, message)| Record { number, message })
-            .collect();
-        Some(References::of(scribe.ledger(), &records, previous))
+        Some(References::of(scribe.ledger(), &self.records(moment, span)?, previous))
+    }
+
+    /// What a span does not keep and no model has told of, as records.
+    pub(super) fn records<'m>(&'m self, moment: &Moment<'m>, span: &Span) -> Option<Vec<Record<'m>>> {
+        let untold = self.scribe.as_ref()?.untold(moment.transcript.messages(), span);
+        let record = |(number, message)| Record { number, message };
+        Some(untold.into_iter().map(record).collect())
     }
 
     /// Looks at what a model wrote of everything that a span does not keep; `None` where there is nothing to hold it
@@ -118,7 +120,8 @@ impl Compactor {
         }
         let clean = cleaned(text, &expected);
         let clean = scribe.hide(&clean).unwrap_or(clean);
-        let clean = without_forgeries(&clean);
+        // Its headings are its own; no other line can pass for structure of a block.
+        let clean = changed_lines(&clean, defused);
         let missing = references.missing(&clean).len();
         Some(Review {
             clean,
@@ -217,16 +220,4 @@ fn hidden_names(text: &str) -> BTreeSet<&str> {
     let ends = |letter: char| !letter.is_ascii_alphanumeric() && !"_:-".contains(letter);
     let whole = after.filter_map(|rest| rest.split(ends).next());
     whole.flat_map(|name| name.split(':')).collect()
-}
-
-/// A summary whose headings are its own and whose lines cannot pass for structure of a block.
-fn without_forgeries(text: &str) -> String {
-    let headings = Heading::ALL.map(Heading::line);
-    let lines = text
-        .lines()
-        .map(|line| match headings.iter().any(|heading| heading == line) {
-            true => line.to_owned(),
-            false => defused(line).into_owned(),
-        });
-    lines.collect::<Vec<_>>().join("\n")
 }

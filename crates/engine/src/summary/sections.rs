@@ -1,6 +1,8 @@
 //! An answer as its sections. Read tolerantly: models change levels, embolden, number and punctuate headings, wrap the
 //! whole in a fence or a tag, and talk before they begin. Headings are English by instruction, whatever the rest is in.
 
+use std::borrow::Cow;
+
 /// The sections that a summary is asked for, in the order in which they stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Heading {
@@ -96,6 +98,18 @@ impl Heading {
 
 /// The longest title with marks around it.
 const LONGEST_TITLE: usize = 60;
+
+/// A summary whose lines pass through a change, but for its own headings.
+pub fn changed_lines(text: &str, change: impl for<'t> Fn(&'t str) -> Cow<'t, str>) -> String {
+    let headings = Heading::ALL.map(Heading::line);
+    let lines = text
+        .lines()
+        .map(|line| match headings.iter().any(|heading| heading == line) {
+            true => Cow::Borrowed(line),
+            false => change(line),
+        });
+    lines.collect::<Vec<_>>().join("\n")
+}
 
 /// Letters alone, in lower case, "and" left out: `Constraints and Preferences` is `constraints & preferences`.
 fn plain(words: &str) -> String {

@@ -168,6 +168,18 @@ pub enum MediaKind {
     Document,
 }
 
+impl MediaKind {
+    /// Its name in marks.
+    pub fn name(self) -> &'static str {
+        match self {
+            MediaKind::Image => "image",
+            MediaKind::Audio => "audio",
+            MediaKind::Video => "video",
+            MediaKind::Document => "document",
+        }
+    }
+}
+
 /// Where the bytes of a media part are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -22,7 +22,6 @@ use crate::transcript::Author;
 use crate::transcript::Content;
 use crate::transcript::Input;
 use crate::transcript::Media;
-use crate::transcript::MediaKind;
 use crate::transcript::MediaSource;
 use crate::transcript::Message;
 use crate::transcript::Part;
@@ -359,12 +358,7 @@ pub(super) fn thinking_text(thinking: &Thinking) -> String {
 }
 
 fn media_name(media: &Media) -> String {
-    let kind = match media.kind {
-        MediaKind::Image => "image",
-        MediaKind::Audio => "audio",
-        MediaKind::Video => "video",
-        MediaKind::Document => "document",
-    };
+    let kind = media.kind.name();
     match &media.mime {
         Some(mime) => format!("{kind} {mime}"),
         None => kind.to_owned(),

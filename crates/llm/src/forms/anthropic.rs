@@ -17,13 +17,7 @@ use crate::prompt::Speaker;
 
 /// A request body. This form demands a limit and has no field for "some JSON object".
 pub(super) fn body(model: &Model, prompt: &Prompt, delivery: Delivery) -> Value {
-    let turn = |(speaker, text): &(Speaker, String)| {
-        let role = match speaker {
-            Speaker::User => "user",
-            Speaker::Assistant => "assistant",
-        };
-        json!({"role": role, "content": text})
-    };
+    let turn = |(speaker, text): &(Speaker, String)| json!({"role": speaker.role(), "content": text});
     let messages: Vec<Value> = prompt.turns.iter().map(turn).collect();
     let most = prompt.most_tokens.unwrap_or(model.output).max(1);
     let mut body = json!({"model": model.id, "max_tokens": most});

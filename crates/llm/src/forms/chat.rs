@@ -17,7 +17,6 @@ use crate::error::Trouble;
 use crate::model::Model;
 use crate::prompt::Prompt;
 use crate::prompt::Shape;
-use crate::prompt::Speaker;
 
 /// A request body.
 pub(super) fn body(model: &Model, prompt: &Prompt, delivery: Delivery) -> Value {
@@ -26,11 +25,7 @@ pub(super) fn body(model: &Model, prompt: &Prompt, delivery: Delivery) -> Value 
         messages.push(json!({"role": "system", "content": prompt.system}));
     }
     for (speaker, text) in &prompt.turns {
-        let role = match speaker {
-            Speaker::User => "user",
-            Speaker::Assistant => "assistant",
-        };
-        messages.push(json!({"role": role, "content": text}));
+        messages.push(json!({"role": speaker.role(), "content": text}));
     }
     let mut body = json!({"model": model.id, "messages": messages});
     if let Some(most) = prompt.most_tokens {

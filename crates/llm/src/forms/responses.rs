@@ -19,13 +19,7 @@ use crate::prompt::Speaker;
 
 /// A request body. Nothing is kept at the provider.
 pub(super) fn body(model: &Model, prompt: &Prompt, delivery: Delivery) -> Value {
-    let turn = |(speaker, text): &(Speaker, String)| {
-        let role = match speaker {
-            Speaker::User => "user",
-            Speaker::Assistant => "assistant",
-        };
-        json!({"role": role, "content": text})
-    };
+    let turn = |(speaker, text): &(Speaker, String)| json!({"role": speaker.role(), "content": text});
     let input: Vec<Value> = prompt.turns.iter().map(turn).collect();
     let mut body = json!({"model": model.id, "store": false});
     if !prompt.system.is_empty() {

@@ -31,6 +31,7 @@ use crate::transcript::Message;
 use crate::transcript::Part;
 use crate::transcript::Spot;
 
+pub use block::Missing;
 pub use block::Sheet;
 pub use block::Story;
 pub use block::Written;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::ledger::quote::defused;
-use crate::summary::sections::Heading;
+use crate::summary::sections::changed_lines;
 
 /// Stands before a line of content that would look like a header.
 const GUARD: &str = "| ";
@@ -59,14 +59,7 @@ pub fn guarded(text: &str) -> Cow<'_, str> {
 
 /// A summary that can stand in a prompt: guarded, but for its own headings.
 pub fn guarded_summary(text: &str) -> String {
-    let headings = Heading::ALL.map(Heading::line);
-    let lines = text
-        .lines()
-        .map(|line| match headings.iter().any(|heading| heading == line) {
-            true => Cow::Borrowed(line),
-            false => guarded(line),
-        });
-    lines.collect::<Vec<_>>().join("\n")
+    changed_lines(text, guarded)
 }
 
 /// A text without tags of the prompt.

@@ -11,7 +11,6 @@ use crate::transcript::CallId;
 use crate::transcript::Content;
 use crate::transcript::Input;
 use crate::transcript::Media;
-use crate::transcript::MediaKind;
 use crate::transcript::Part;
 use crate::transcript::ToolCall;
 use crate::transcript::ToolOutcome;
@@ -119,12 +118,7 @@ fn text_of(result: &ToolResult) -> Cow<'_, str> {
 }
 
 fn media_mark(media: &Media) -> String {
-    let kind = match media.kind {
-        MediaKind::Image => "image",
-        MediaKind::Audio => "audio",
-        MediaKind::Video => "video",
-        MediaKind::Document => "document",
-    };
+    let kind = media.kind.name();
     match &media.mime {
         Some(mime) => format!("({kind}, {}, not shown)", name(mime)),
         None => format!("({kind}, not shown)"),
