@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::process::Output;
 
 use crate::home::Home;
+use mainstay_tests::server::Server;
 
 /// A key that must not appear anywhere.
 const PLANTED: &str = "sk-proj-Zq8vR2mN4kT7wX1yB5cD9fGhJ3LpS6aE";
@@ -302,7 +303,11 @@ fn init_writes_a_file_once() {
 
 #[test]
 fn check_fails_with_100_where_a_model_does_not_answer() {
-    let home = with_config("summary.models = [\"local:qwen3\"]");
+    // Whatever listens on this machine: here nobody does.
+    let nobody = Server::nobody();
+    let home = with_config(&format!(
+        "summary.models = [\"local:qwen3\"]\n[endpoints.local]\nurl = \"{nobody}\"\n"
+    ));
     let output = home.run(&["config", "check", "--json"]);
     assert_eq!(output.status.code(), Some(100));
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
