@@ -20,3 +20,9 @@ pub mod stats;
 pub mod retention;
 
 pub mod preflight;
+
+pub mod fixture;
+
+pub mod grade;
+
+pub mod record;

@@ -4,6 +4,8 @@ use std::fmt;
 use std::time::Duration;
 
 use mainstay_wire::reading::WireForm;
+use serde::Deserialize;
+use serde::Serialize;
 
 use crate::secret::SHORTEST_REAL;
 use crate::secret::Secret;
@@ -154,7 +156,7 @@ impl Model {
 }
 
 /// Prices in US dollars for a million tokens.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rates {
     /// Prompt tokens that are neither read from nor written to the cache.
     pub input: f64,

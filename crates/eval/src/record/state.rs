@@ -1,0 +1,69 @@
+//! What an arm made of a fixture: the messages a model would see, and what became of those there were.
+
+use serde::Deserialize;
+use serde::Serialize;
+
+/// What became of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fate {
+    /// It stands as it was.
+    Kept,
+    /// A shorter form of it stands.
+    Shortened,
+    /// It is gone; something else may stand for it.
+    Dropped,
+}
+
+/// A message as it is shown.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Shown {
+    /// Its role.
+    pub role: String,
+    /// Its text, calls and results included.
+    pub text: String,
+    /// Its tokens.
+    pub tokens: u64,
+    /// Which message of the fixture it is, or is the shortened form of; `None` for a block that stands for others.
+    pub from: Option<usize>,
+}
+
+/// One compaction on the way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PassRecord {
+    /// How many messages of the fixture there were.
+    pub messages: usize,
+    /// Tokens before.
+    pub tokens_before: u64,
+    /// Tokens after.
+    pub tokens_after: u64,
+    /// How it was done: `prune`, `ledger`, `summary`, `hybrid`, `unchanged`, or a control's name.
+    pub made: String,
+    /// Why nothing was done, or what was wrong with the result.
+    pub remarks: Vec<String>,
+}
+
+/// What an arm made of a fixture in one repeat.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StateRecord {
+    /// The fixture.
+    pub fixture: String,
+    /// The arm.
+    pub arm: String,
+    /// Which repeat, from 1 on.
+    pub repeat: u32,
+    /// Tokens of the whole fixture.
+    pub tokens_before: u64,
+    /// Tokens of the state.
+    pub tokens_after: u64,
+    /// The compactions, in order.
+    pub passes: Vec<PassRecord>,
+    /// What a provider would refuse about it, by the code of the flaw and its words.
+    pub flaws: Vec<String>,
+    /// What became of each message of the fixture.
+    pub fates: Vec<Fate>,
+    /// The fixture's messages as they are shown.
+    pub before: Vec<Shown>,
+    /// The state's messages as they are shown.
+    pub after: Vec<Shown>,
+}
