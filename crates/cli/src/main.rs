@@ -88,7 +88,7 @@ fn main() -> ExitCode {
         Command::Erase(arguments) => erase::run(&arguments, &configuration, &mut screen),
         Command::Trim(arguments) => trim::run(&arguments, &configuration, &mut screen),
         Command::Redact(arguments) => redact::run(&arguments, &configuration, &mut screen),
-        Command::Eval(arguments) => eval::run(&arguments, &mut screen),
+        Command::Eval(arguments) => eval::run(&arguments, &configuration, &mut screen),
         Command::Sessions(arguments) => sessions::run(&arguments, &mut screen),
         Command::Config(arguments) => config::run(&arguments, &configuration, &mut screen),
         Command::Formats(arguments) => formats::run(&arguments, &mut screen),

@@ -163,6 +163,18 @@ pub fn time(stamp: mainstay_engine::transcript::Timestamp) -> String {
     text.chars().take(16).collect::<String>().replace('T', " ")
 }
 
+/// A moment for names of files, to the second, in UTC.
+pub fn second(stamp: mainstay_engine::transcript::Timestamp) -> String {
+    let text = jiff::Timestamp::from_millisecond(stamp.0)
+        .map(|stamp| stamp.to_string())
+        .unwrap_or_default();
+    text.chars()
+        .take(19)
+        .collect::<String>()
+        .replace('T', "_")
+        .replace(':', "-")
+}
+
 /// A share as per cent.
 pub fn percent(part: u64, whole: u64) -> String {
     if whole == 0 {

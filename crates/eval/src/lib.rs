@@ -26,3 +26,9 @@ pub mod fixture;
 pub mod grade;
 
 pub mod record;
+
+pub mod state;
+
+pub mod rubric;
+
+pub mod run;

@@ -99,7 +99,8 @@ fn prompt(request: &Request) -> Prompt {
     }
 }
 
-fn reply(answer: Answer) -> Reply {
+/// An answer as the engine takes it.
+pub fn reply(answer: Answer) -> Reply {
     Reply::Answer {
         text: answer.text,
         stop: match answer.stop {

@@ -3,7 +3,7 @@
 mod keep;
 mod print;
 mod report;
-mod summary;
+pub mod summary;
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -27,6 +27,7 @@ use mainstay_wire::document::Document;
 use mainstay_wire::reading::WireForm;
 use tokio::time::Instant;
 
+use crate::config::Asking;
 use crate::config::EngineChoice;
 use crate::config::Settings;
 use crate::config::SummarySettings;
@@ -78,14 +79,7 @@ impl Models {
             Some(directory) => prompts(directory)?,
             None => Prompts::default(),
         };
-        let client = match &asking.cassette {
-            Some(path) => {
-                let mode = if asking.record { Mode::Record } else { Mode::Replay };
-                Client::with_cassette(Arc::new(Cassette::open(path, mode)?))
-            }
-            None => Client::new(),
-        };
-        let client = Arc::new(client);
+        let client = Arc::new(client(&asking)?);
         // Waits of many processes that begin together shall not end together.
         let seed = u64::from(std::process::id()) ^ environment::now().0.unsigned_abs();
         let chain = |models| {
@@ -211,8 +205,19 @@ fn told(event: &Event<'_>) -> Option<String> {
     }
 }
 
+/// Whoever asks: the network, or a file of recorded answers.
+pub fn client(asking: &Asking) -> anyhow::Result<Client> {
+    Ok(match &asking.cassette {
+        Some(path) => {
+            let mode = if asking.record { Mode::Record } else { Mode::Replay };
+            Client::with_cassette(Arc::new(Cassette::open(path, mode)?))
+        }
+        None => Client::new(),
+    })
+}
+
 /// The prompts that a directory overrides: one file a prompt, named as the built-in ones are.
-fn prompts(directory: &Path) -> anyhow::Result<Prompts> {
+pub fn prompts(directory: &Path) -> anyhow::Result<Prompts> {
     let listed = std::fs::read_dir(directory).with_context(|| directory.display().to_string())?;
     let mut prompts = Prompts::default();
     let mut files: Vec<_> = listed.collect::<Result<Vec<_>, _>>()?;

@@ -30,6 +30,7 @@ pub struct File {
     pub redact: Section<Redact>,
     pub store: Section<Store>,
     pub summary: Section<Summary>,
+    pub eval: Section<Eval>,
     pub models: Named<Section<Model>>,
     pub endpoints: Named<Section<Endpoint>>,
 }
@@ -74,6 +75,14 @@ pub struct Summary {
     pub prompts: Field<String>,
     pub cassette: Field<String>,
     pub record: Field<bool>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Eval {
+    pub answerer: Field<String>,
+    pub judge: Field<String>,
+    pub results: Field<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -33,6 +33,10 @@ deadline = "90s"
 prompts = "p"
 cassette = "c.jsonl"
 record = true
+[eval]
+answerer = "fast"
+judge = "main"
+results = "r"
 [models.fast]
 endpoint = "openai"
 id = "gpt-5-mini"

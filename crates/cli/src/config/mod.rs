@@ -25,6 +25,7 @@ mod span_of_time;
 pub use choices::AddressChoice;
 pub use choices::EngineChoice;
 pub use choices::WayChoice;
+pub use settings::Asking;
 pub use settings::Overrides;
 pub use settings::Redact;
 pub use settings::Settings;
@@ -35,7 +36,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::Subcommand;
+use mainstay_llm::model::Model;
 
+use crate::config::models::Candidate;
 use crate::config::place::Place;
 use crate::config::source::Source;
 use crate::environment;
@@ -121,6 +124,24 @@ impl Settings {
     /// The models that write summaries, with their keys read; none where no model is configured.
     pub fn summary(&self) -> Option<SummarySettings> {
         self.summary_with(&environment::variable)
+    }
+
+    /// The model that answers probes, with its key read.
+    pub fn answering_model(&self) -> anyhow::Result<Option<Model>> {
+        self.asked_model(self.answerer.as_ref())
+    }
+
+    /// The model that judges answers, with its key read.
+    pub fn judging_model(&self) -> anyhow::Result<Option<Model>> {
+        self.asked_model(self.judge.as_ref())
+    }
+
+    fn asked_model(&self, candidate: Option<&Candidate>) -> anyhow::Result<Option<Model>> {
+        let Some(candidate) = candidate else { return Ok(None) };
+        let model = self.with_key(candidate, &environment::variable);
+        let usable = model
+            .map_err(|unusable| anyhow::anyhow!("the model {} cannot be asked: {}", unusable.name, unusable.reason))?;
+        Ok(Some(usable))
     }
 
     /// Where the store is: as anybody said, or in the user's data directory.

@@ -63,6 +63,12 @@ pub struct Overrides {
     pub pii: bool,
     /// `--summariser`, in order; empty where there was none.
     pub summarisers: Vec<String>,
+    /// `--answerer`
+    pub answerer: Option<String>,
+    /// `--judge`
+    pub judge: Option<String>,
+    /// `--results`
+    pub results: Option<PathBuf>,
 }
 
 /// What is hidden besides secrets.
@@ -103,6 +109,12 @@ pub struct Settings {
     pub asking: Asking,
     /// The chain, in order.
     pub chain: Vec<Candidate>,
+    /// Who answers probes.
+    pub answerer: Option<Candidate>,
+    /// Who judges answers.
+    pub judge: Option<Candidate>,
+    /// Where runs of the evaluation are kept.
+    pub results: PathBuf,
     /// Every model of the file, and those of the chain.
     pub models: BTreeMap<String, Candidate>,
     /// Every effective value and who set it.
@@ -180,8 +192,21 @@ impl Settings {
         let asking = asking(&file.summary, overrides.way, &mut picker, home)?;
         let mut catalogue = Catalogue::new(&file, &mut picker, home)?;
         let chain = chain(&file, overrides, &mut catalogue, &mut picker, home)?;
+        let eval = &file.eval;
+        let answerer = overrides.answerer.clone().map(|name| (name, "--answerer"));
+        let answerer = one_model(
+            "eval.answerer",
+            answerer,
+            &eval.answerer,
+            &mut catalogue,
+            &mut picker,
+            home,
+        )?;
+        let judge = overrides.judge.clone().map(|name| (name, "--judge"));
+        let judge = one_model("eval.judge", judge, &eval.judge, &mut catalogue, &mut picker, home)?;
+        let results = results(&file, overrides, &mut picker, home);
         let mut models = catalogue.models;
-        for candidate in &chain {
+        for candidate in chain.iter().chain(&answerer).chain(&judge) {
             models.insert(candidate.model.name.clone(), candidate.clone());
         }
         Ok(Self {
@@ -202,6 +227,9 @@ impl Settings {
             store,
             asking,
             chain,
+            answerer,
+            judge,
+            results,
             models,
             rows: picker.into_rows(),
         })
@@ -215,21 +243,10 @@ impl Settings {
         let mut models = Vec::new();
         let mut unusable = Vec::new();
         for candidate in &self.chain {
-            let mut model = candidate.model.clone();
-            match candidate.key.read(variables) {
-                Ok(key) => model.endpoint.key = key,
-                // Recorded answers are nobody's business but the disk's.
-                Err(_) if self.asking.cassette.is_some() && !self.asking.record => {}
-                Err(reason) => {
-                    unusable.push(Unusable {
-                        name: model.name,
-                        reason,
-                    });
-                    continue;
-                }
+            match self.with_key(candidate, variables) {
+                Ok(model) => models.push(model),
+                Err(unknown) => unusable.push(unknown),
             }
-            model.rates = candidate.price.map(Into::into);
-            models.push(model);
         }
         Some(SummarySettings {
             models,
@@ -237,6 +254,56 @@ impl Settings {
             asking: self.asking.clone(),
         })
     }
+
+    /// A model with its key read, or why it cannot be asked.
+    pub fn with_key(&self, candidate: &Candidate, variables: Variables<'_>) -> Result<Model, Unusable> {
+        let mut model = candidate.model.clone();
+        match candidate.key.read(variables) {
+            Ok(key) => model.endpoint.key = key,
+            // Recorded answers are nobody's business but the disk's.
+            Err(_) if self.asking.cassette.is_some() && !self.asking.record => {}
+            Err(reason) => {
+                let name = model.name;
+                return Err(Unusable { name, reason });
+            }
+        }
+        model.rates = candidate.price.map(Into::into);
+        Ok(model)
+    }
+}
+
+/// Where runs of the evaluation are kept where nobody says anything: beside what they are about, as the published harness does.
+const RESULTS: &str = "results";
+
+fn results(file: &File, overrides: &Overrides, picker: &mut Picker<'_>, home: &Path) -> PathBuf {
+    let (path, origin) = match (&overrides.results, &file.eval.results) {
+        (Some(path), _) => (path.clone(), Origin::Flag("--results")),
+        (None, Some(field)) => (path_of(field, picker, home), picker.origin(field)),
+        (None, None) => (PathBuf::from(RESULTS), Origin::BuiltIn),
+    };
+    picker.note("eval.results", path.display().to_string(), origin);
+    path
+}
+
+/// A model that one key of the file names, or a flag.
+fn one_model(
+    key: &str,
+    flag: Option<(String, &'static str)>,
+    field: &Field<String>,
+    catalogue: &mut Catalogue,
+    picker: &mut Picker<'_>,
+    home: &Path,
+) -> anyhow::Result<Option<Candidate>> {
+    let from_flag = flag.as_ref().map(|(_, flag)| *flag);
+    let Some(name) = picker.optional(key, flag, field) else {
+        return Ok(None);
+    };
+    let found = catalogue.find(&name, picker, home);
+    let candidate = found.map_err(|why| match (from_flag, field) {
+        (None, Some(field)) => picker.source.complain(field.span(), why).into(),
+        (flag, _) => anyhow::anyhow!("{}: {why}", flag.unwrap_or(key)),
+    })?;
+    Ok(Some(candidate))
 }
 
 fn policy(file: &File, overrides: &Overrides, picker: &mut Picker<'_>) -> Policy {

@@ -101,6 +101,12 @@ fn every_key_of_the_file_takes_effect_and_remembers_its_line() {
         record: true,
     };
     assert_eq!(settings.asking, asking);
+    let name = |candidate: &Option<Candidate>| candidate.as_ref().unwrap().model.name.clone();
+    assert_eq!(
+        (name(&settings.answerer), name(&settings.judge)),
+        ("fast".into(), "main".into())
+    );
+    assert_eq!(settings.results, Path::new("/etc/m/r"));
     let summary = settings.summary_with(&|_: &str| Some(OsString::from("k"))).unwrap();
     let [fast, main] = summary.models.as_slice() else {
         panic!("{summary:?}");
@@ -148,6 +154,9 @@ fn flags_win_over_variables_over_the_file() {
         addresses: Some(AddressChoice::All),
         pii: true,
         summarisers: vec!["openai:gpt-5-mini".into(), "openai:gpt-5-mini".into()],
+        answerer: Some("openai:gpt-5-mini".into()),
+        judge: Some("anthropic:claude-haiku-5".into()),
+        results: Some("/flag".into()),
     };
     let flagged = with(text, &overrides, &variables).unwrap();
     assert_eq!(flagged.engine, EngineChoice::Ledger);
@@ -171,6 +180,9 @@ fn flags_win_over_variables_over_the_file() {
         ("redact.addresses", "--ips"),
         ("redact.pii", "--pii"),
         ("summary.models", "--summariser"),
+        ("eval.answerer", "--answerer"),
+        ("eval.judge", "--judge"),
+        ("eval.results", "--results"),
     ] {
         assert_eq!(origin(&flagged, key), Origin::Flag(name), "{key}");
     }

@@ -3,15 +3,18 @@
 mod gate;
 mod preflight;
 mod retention;
+mod run;
+mod score;
 
 pub use gate::GateNotMet;
 
 use clap::Args;
 use clap::Subcommand;
 
+use crate::config::Configuration;
 use crate::screen::Screen;
 
-/// Measure how good compaction is: on recorded sessions, and on conversations with an answer sheet.
+/// Measure how good compaction is: by probes that models answer and judge, on recorded sessions, on conversations with an answer sheet.
 #[derive(Debug, Args)]
 pub struct Arguments {
     #[command(subcommand)]
@@ -22,12 +25,16 @@ pub struct Arguments {
 enum Command {
     Preflight(preflight::Arguments),
     Retention(Box<retention::Arguments>),
+    Run(Box<run::Arguments>),
+    Score(score::Arguments),
 }
 
 /// Measures.
-pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
+pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Screen) -> anyhow::Result<()> {
     match &arguments.command {
         Command::Preflight(arguments) => preflight::run(arguments, screen),
         Command::Retention(arguments) => retention::run(arguments, screen),
+        Command::Run(arguments) => run::run(arguments, configuration, screen),
+        Command::Score(arguments) => score::run(arguments, screen),
     }
 }

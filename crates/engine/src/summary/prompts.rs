@@ -133,32 +133,37 @@ impl Prompts {
         Name::ALL.map(hash).to_vec()
     }
 
-    /// A prompt with its places filled. What is filled in is not looked at again, so it may hold anything.
+    /// A prompt with its places filled.
     pub fn fill(&self, name: Name, values: &[(&str, &str)]) -> String {
-        let mut rest = self.text(name);
-        let mut filled = String::with_capacity(rest.len());
-        while let Some(open) = rest.find("{{") {
-            filled.push_str(&rest[..open]);
-            let after = &rest[open + 2..];
-            let place = after.find("}}").map(|close| (&after[..close], &after[close + 2..]));
-            let value = place.and_then(|(key, left)| {
-                let (_, value) = values.iter().find(|(known, _)| *known == key.trim())?;
-                Some((*value, left))
-            });
-            match value {
-                Some((value, left)) => {
-                    filled.push_str(value);
-                    rest = left;
-                }
-                None => {
-                    filled.push_str("{{");
-                    rest = after;
-                }
+        fill(self.text(name), values)
+    }
+}
+
+/// A text with its places filled. What is filled in is not looked at again, so it may hold anything.
+pub fn fill(text: &str, values: &[(&str, &str)]) -> String {
+    let mut rest = text.trim_end();
+    let mut filled = String::with_capacity(rest.len());
+    while let Some(open) = rest.find("{{") {
+        filled.push_str(&rest[..open]);
+        let after = &rest[open + 2..];
+        let place = after.find("}}").map(|close| (&after[..close], &after[close + 2..]));
+        let value = place.and_then(|(key, left)| {
+            let (_, value) = values.iter().find(|(known, _)| *known == key.trim())?;
+            Some((*value, left))
+        });
+        match value {
+            Some((value, left)) => {
+                filled.push_str(value);
+                rest = left;
+            }
+            None => {
+                filled.push_str("{{");
+                rest = after;
             }
         }
-        filled.push_str(rest);
-        filled.trim().to_owned()
     }
+    filled.push_str(rest);
+    filled.trim().to_owned()
 }
 
 #[cfg(test)]

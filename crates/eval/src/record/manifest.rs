@@ -27,6 +27,8 @@ pub struct FixtureUsed {
 pub struct ArmUsed {
     /// Its name.
     pub name: String,
+    /// How it is written on the command line.
+    pub spec: String,
     /// Whether it is there to compare with: no engine of ours.
     pub is_control: bool,
     /// Whether the answering model may search what was dropped, once.

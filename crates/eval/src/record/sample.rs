@@ -127,6 +127,9 @@ pub struct Sample {
     /// What a model with a search asked the archive for; `None` where it did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub searched: Option<String>,
+    /// What the search found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found: Option<String>,
     /// The answer; `None` in a run without a model that answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,

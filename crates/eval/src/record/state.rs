@@ -67,3 +67,14 @@ pub struct StateRecord {
     /// The state's messages as they are shown.
     pub after: Vec<Shown>,
 }
+
+impl StateRecord {
+    /// The state as one text, as it was graded and as an answering model read it.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for message in &self.after {
+            text.push_str(&format!("[{}]\n{}\n\n", message.role, message.text));
+        }
+        text
+    }
+}

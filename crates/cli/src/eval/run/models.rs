@@ -1,0 +1,50 @@
+//! The models of a run, from the settings.
+
+use std::sync::Arc;
+
+use mainstay_eval::run::desk::Models;
+use mainstay_llm::chain::Chain;
+use mainstay_llm::client::Client;
+use mainstay_llm::model::Model;
+
+use crate::compact::summary::client;
+use crate::config::Settings;
+use crate::environment;
+use crate::screen::Screen;
+
+/// Who summarises, answers and judges. All share one client, and with it what an endpoint takes at once.
+pub fn models(settings: &Settings, screen: &mut Screen) -> anyhow::Result<Models> {
+    let client = Arc::new(client(&settings.asking)?);
+    let seed = u64::from(std::process::id()) ^ environment::now().0.unsigned_abs();
+    let chain = |models: Vec<Model>| chain(&client, models, settings, seed);
+    let mut summarise = None;
+    if let Some(summary) = settings.summary() {
+        for unusable in &summary.unusable {
+            screen.warn(&format!(
+                "the model {} cannot be asked: {}",
+                unusable.name, unusable.reason
+            ));
+        }
+        if summary.models.is_empty() {
+            anyhow::bail!("no model is left to write summaries; leave --summariser out to do without");
+        }
+        summarise = Some(chain(summary.models));
+    }
+    let answer = settings.answering_model()?;
+    let judge = settings.judging_model()?;
+    if judge.is_some() && answer.is_none() {
+        anyhow::bail!("a judge needs answers: name a model that gives them with --answerer or eval.answerer");
+    }
+    Ok(Models {
+        summarise,
+        answer: answer.map(|model| chain(vec![model])),
+        judge: judge.map(|model| chain(vec![model])),
+    })
+}
+
+fn chain(client: &Arc<Client>, models: Vec<Model>, settings: &Settings, seed: u64) -> Chain {
+    let mut chain = Chain::new(Arc::clone(client), models, seed);
+    chain.patience.attempts = settings.asking.attempts;
+    chain.deadline = Some(settings.asking.deadline);
+    chain
+}

@@ -1,0 +1,196 @@
+//! From flags, or from a run that was broken off, to a plan.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use anyhow::Context;
+use mainstay_engine::account::Family;
+use mainstay_engine::decide::Engine;
+use mainstay_engine::decide::InPlace;
+use mainstay_engine::decide::Writers;
+use mainstay_engine::summary::prompts::Prompts;
+use mainstay_eval::fixture::Exam;
+use mainstay_eval::record::Run;
+use mainstay_eval::run::Plan;
+use mainstay_eval::run::desk::Models;
+use mainstay_eval::state::Arm;
+use mainstay_eval::state::Setting;
+
+use crate::compact::summary::prompts;
+use crate::config::Settings;
+use crate::environment;
+use crate::eval::run::Arguments;
+use crate::screen::Screen;
+
+/// How often everything is done where models are asked, as the published harness does.
+const REPEATS: u32 = 3;
+/// Where chance begins; nothing of a run depends on it but the order in which requests are drawn.
+const SEED: u64 = 1;
+
+/// What the flags ask for.
+pub fn new(arguments: &Arguments, settings: &Settings, models: &Models, screen: &mut Screen) -> anyhow::Result<Plan> {
+    let exam = match &arguments.exam {
+        Some(directory) => Exam::read(directory)?,
+        None => Exam::built_in()?,
+    };
+    let exam = match arguments.fixtures.is_empty() {
+        true => exam,
+        false => exam.only(&arguments.fixtures)?,
+    };
+    let asks_models = models.summarise.is_some() || models.answer.is_some();
+    let repeats = arguments.repeat.unwrap_or(if asks_models { REPEATS } else { 1 });
+    let arms = arms(arguments, models)?;
+    if models.summarise.is_none() && arms.iter().any(|arm| arm.asks_models()) {
+        screen.warn("no model is named to write summaries, so the ledger stands in for them; --summariser names one");
+    }
+    let now = environment::now();
+    let label = match &arguments.label {
+        Some(label) => label.clone(),
+        None => crate::screen::second(now),
+    };
+    check_label(&label)?;
+    Ok(Plan {
+        label,
+        created: now.0,
+        program: env!("CARGO_PKG_VERSION").to_owned(),
+        exam,
+        arms,
+        setting: Setting {
+            family: Family::O200k,
+            target: arguments.target,
+            focus: arguments.focus.clone().or_else(|| settings.policy.focus.clone()),
+            summary: settings.policy.summary.clone(),
+            prompts: chosen_prompts(settings, arguments.prompts.as_deref())?,
+            writers: models.summarise.as_ref().map(|chain| writers(chain.models())),
+        },
+        repeats,
+        seed: SEED,
+    })
+}
+
+/// What a run that was broken off was begun with.
+pub fn resumed(directory: &Path, settings: &Settings, models: &Models, prompts: Option<&Path>) -> anyhow::Result<Plan> {
+    let run = Run::read(directory)?;
+    let manifest = &run.manifest;
+    let named = [
+        (
+            "--summariser",
+            !manifest.summarisers.is_empty(),
+            models.summarise.is_some(),
+            manifest.summarisers.first(),
+        ),
+        (
+            "--answerer",
+            manifest.answerer.is_some(),
+            models.answer.is_some(),
+            manifest.answerer.as_ref(),
+        ),
+        (
+            "--judge",
+            manifest.judge.is_some(),
+            models.judge.is_some(),
+            manifest.judge.as_ref(),
+        ),
+    ];
+    for (flag, had, has, model) in named {
+        if let (true, false, Some(model)) = (had, has, model) {
+            anyhow::bail!("the run was begun with the model {}: name it with {flag}", model.name);
+        }
+    }
+    let arms = manifest.arms.iter().map(|arm| arm.spec.parse::<Arm>());
+    Ok(Plan {
+        label: manifest.label.clone(),
+        created: manifest.created,
+        program: env!("CARGO_PKG_VERSION").to_owned(),
+        exam: run.exam()?,
+        arms: arms.collect::<Result<_, _>>()?,
+        setting: Setting {
+            family: Family::named(&manifest.tokenizer)
+                .with_context(|| format!("there is no tokenizer {}", manifest.tokenizer))?,
+            target: manifest.target.parse().map_err(anyhow::Error::msg)?,
+            focus: manifest.focus.clone(),
+            summary: settings.policy.summary.clone(),
+            prompts: chosen_prompts(settings, prompts)?,
+            writers: models.summarise.as_ref().map(|chain| writers(chain.models())),
+        },
+        repeats: manifest.repeats,
+        seed: manifest.seed,
+    })
+}
+
+fn chosen_prompts(settings: &Settings, given: Option<&Path>) -> anyhow::Result<Prompts> {
+    match given.or(settings.asking.prompts.as_deref()) {
+        Some(directory) => prompts(directory),
+        None => Ok(Prompts::default()),
+    }
+}
+
+/// What the engine has to know of whoever writes.
+fn writers(models: &[mainstay_llm::model::Model]) -> Writers {
+    Writers {
+        window: models.iter().map(|model| model.window).min().unwrap_or(0),
+        output: models.iter().map(|model| model.output).min().unwrap_or(0),
+        in_place: InPlace::Impossible("an evaluation asks with records".to_owned()),
+    }
+}
+
+/// The arms that were named, each once more with a search, and the controls.
+fn arms(arguments: &Arguments, models: &Models) -> anyhow::Result<Vec<Arm>> {
+    let specs = arguments.arms.iter().flat_map(|list| split(list));
+    let mut arms: Vec<Arm> = specs.map(|spec| spec.parse()).collect::<Result<_, _>>()?;
+    if arms.is_empty() {
+        arms.push(Arm::engine(Engine::Ledger));
+        if models.summarise.is_some() {
+            arms.extend([Arm::engine(Engine::Hybrid), Arm::engine(Engine::Summary)]);
+        }
+    }
+    if !arguments.no_recall {
+        let with: Vec<Arm> = arms
+            .iter()
+            .filter(|arm| !arm.has_recall && !arm.is_control())
+            .map(Arm::with_recall)
+            .collect();
+        arms.extend(with);
+    }
+    arms.extend(Arm::controls());
+    let mut known = BTreeSet::new();
+    let mut once = Vec::new();
+    for arm in arms {
+        match known.insert(arm.name.clone()) {
+            true => once.push(arm),
+            // A control or a search that was named is there already.
+            false if once.iter().any(|other: &Arm| other.spec() == arm.spec()) => {}
+            false => anyhow::bail!(
+                "two arms are called {}; give one another name: NAME={}",
+                arm.name,
+                arm.spec()
+            ),
+        }
+    }
+    Ok(once)
+}
+
+/// Arms separated by commas; the options of an arm have commas too, and no engine's name looks like an option.
+fn split(list: &str) -> Vec<String> {
+    let mut specs: Vec<String> = Vec::new();
+    for piece in list.split(',') {
+        let key = piece.split('=').next().unwrap_or("");
+        match specs.last_mut() {
+            Some(last) if piece.contains('=') && ["target", "tail", "focus"].contains(&key) => {
+                last.push(',');
+                last.push_str(piece);
+            }
+            Some(_) | None => specs.push(piece.to_owned()),
+        }
+    }
+    specs
+}
+
+/// Labels are names of directories.
+fn check_label(label: &str) -> anyhow::Result<()> {
+    let is_fit = |c: char| !c.is_control() && !matches!(c, '/' | '\\' | ':');
+    if label.is_empty() || label.len() > 100 || label.starts_with('.') || !label.chars().all(is_fit) {
+        anyhow::bail!("{label:?} cannot be a label: 1 to 100 characters that a directory may be named with");
+    }
+    Ok(())
+}
