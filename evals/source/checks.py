@@ -76,6 +76,9 @@ def structure(scene: Scene):
     for secret in scene.secrets:
         if secret not in everything:
             yield f"secret {secret!r} stands nowhere"
+        newer = "\n".join(text_of(message) for message in scene.messages[middle(scene) :])
+        if secret in newer or secret in text_of(scene.messages[1]):
+            yield f"secret {secret!r} stands where an engine may keep the words as they are"
     for address in re.findall(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])", everything):
         if not address.startswith(("192.0.2.", "198.51.100.", "203.0.113.", "127.", "0.0.0.0")):
             yield f"address {address} is not one for examples"

@@ -129,8 +129,8 @@ def build() -> Scene:
         call_prefix="toolu_",
     )
     d = s.dice
-    password = s.secret("hQ4", "fake", "Stend", "7719xx")
-    bearer = s.secret("fake0000.", "slotd1111.", "aaaa2222bbbb3333cccc")
+    password = s.secret("hQ4", "nope", "Stend", "7719xx")
+    bearer = s.secret("nope4471", "slotd1111", "aaaa2222bbbb3333cccc")
     s.system("You are a coding assistant with access to a terminal, file editing and search tools. Answer in the language of the user. Report briefly what you did and what is left.")
     s.user("""Привет. Делаем в сервисе slotd бронирование слотов доставки: клиент выбирает зону и интервал, мы держим место. Репозиторий в ~/work/slotd, Go 1.23, Postgres 16.
 Правила, они действуют до конца работы:
