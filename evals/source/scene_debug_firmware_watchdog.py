@@ -20,18 +20,19 @@ TIMER = """
 /* One tick is 250 ms; see board/rtc.h. */
 #define TICKS_PER_SECOND 4u
 
-static uint16_t deadline;
+static uint32_t deadline;
 static bool armed;
 
 void tx_timer_arm(uint32_t seconds)
 {
-    deadline = (uint16_t)(rtc_ticks() + seconds * TICKS_PER_SECOND);
+    deadline = rtc_ticks() + seconds * TICKS_PER_SECOND;
     armed = true;
 }
 
 bool tx_timer_due(void)
 {
-    return armed && rtc_ticks() >= deadline;
+    uint16_t now = rtc_ticks();
+    return armed && now >= deadline;
 }
 
 void tx_timer_wait(void)
@@ -56,7 +57,7 @@ def build() -> Scene:
     s = Scene(
         "debug-firmware-watchdog", "debugging",
         "A battery-powered sensor node is reset by its watchdog about every four and a half hours. A stack overflow found on the way is fixed, the real "
-        "cause is a 16-bit deadline, a timeout is raised and put back for a norm, and one unit must never be touched.",
+        "cause is a clock read into 16 bits, a timeout is raised and put back for a norm, and one unit must never be touched.",
         call_prefix="c-",
     )
     d = s.dice
@@ -82,16 +83,15 @@ def build() -> Scene:
     s.user("16384 = 2^14. somebody overflows. meanwhile raise the watchdog timeout from 8 s to 12 s so the field units limp along")
     s.do("",
          ("edit", {"path": "board/wdg.c", "old": "#define WDG_TIMEOUT_MS 8000", "new": "#define WDG_TIMEOUT_MS 12000"}, "ok"),
-         ("shell", {"cmd": "grep -rnE 'uint16_t|int16_t' drivers app --include=*.c | grep -iE 'tick|time|deadline|next'"},
-          weave(d.lines(20, ["<drivers|app>/<spi|adc|flash|cli|power>/<queue|poll|frame|crc>.c:<10-300>:    uint16_t <next_page|time_div|frame_time|tick_div|next_crc>;"]), "drivers/lora/tx_timer.c:7:static uint16_t deadline;", "drivers/lora/rx_timer.c:7:static uint32_t deadline;")))
+         ("shell", {"cmd": "grep -rnE 'uint16_t|int16_t' drivers app --include=*.c | grep -iE 'tick|time|now|next'"},
+          weave(d.lines(20, ["<drivers|app>/<spi|adc|flash|cli|power>/<queue|poll|frame|crc>.c:<10-300>:    uint16_t <next_page|time_div|frame_time|tick_div|next_crc>;"]), "drivers/lora/tx_timer.c:18:    uint16_t now = rtc_ticks();")))
     s.do("One candidate.", ("read", {"path": "drivers/lora/tx_timer.c"}, numbered(TIMER)))
-    s.say("That is it: drivers/lora/tx_timer.c keeps the deadline in 16 bits. A tick is 250 ms, so it wraps after 65536 ticks = 16384 s = 4 h 33 min; then tx_timer_wait sleeps until the watchdog bites. drivers/lora/rx_timer.c has the same shape but 32 bits and is right.")
+    s.say("That is it: drivers/lora/tx_timer.c reads the clock into 16 bits (uint16_t now), while the deadline has 32. A tick is 250 ms, so after 65536 ticks = 16384 s = 4 h 33 min the deadline can never be reached, and tx_timer_wait sleeps until the watchdog bites. drivers/lora/rx_timer.c has the same shape but 32 bits throughout and is right.")
     s.user("beautiful. leave rx_timer.c alone, it's certified as is. and take the 12 s back: the compliance engineer says the norm allows at most 10 s, so 8 s stays")
     s.do("",
          ("edit", {"path": "board/wdg.c", "old": "#define WDG_TIMEOUT_MS 12000", "new": "#define WDG_TIMEOUT_MS 8000"}, "ok"),
-         ("edit", {"path": "drivers/lora/tx_timer.c", "old": "return armed && rtc_ticks() >= deadline;", "new": "return armed && (int32_t)(rtc_ticks() - deadline) >= 0;"}, "ok"),
-         ("edit", {"path": "drivers/lora/tx_timer.c", "old": "static uint16_t deadline;", "new": "static uint32_t deadline;"}, "ok"))
-    s.say("The watchdog is back at 8 s. The deadline has 32 bits now and the comparison is a signed difference, so it also survives the wrap after 34 years instead of only moving it. I put a TRACE_WDG define into board/wdg.c to time the kicks and will take it out before the release.")
+         ("edit", {"path": "drivers/lora/tx_timer.c", "old": "    uint16_t now = rtc_ticks();\n    return armed && now >= deadline;", "new": "    return armed && (int32_t)(rtc_ticks() - deadline) >= 0;"}, "ok"))
+    s.say("The watchdog is back at 8 s. The clock is read with all its 32 bits now, and the comparison is a signed difference, so it also survives the wrap after 34 years instead of only moving it. I put a TRACE_WDG define into board/wdg.c to time the kicks and will take it out before the release.")
     s.user("do. release will be 2.3.1, and it needs a 72 hour soak on units 3 and 4 before it goes anywhere. also: nobody knows if rev A boards have the same crystal. asked the supplier, no answer. so no 2.3.1 for rev A until they answer")
     s.say("Understood: 72 h soak on both bench units before 2.3.1, nothing for rev A until the supplier answers about the crystal.")
     # Newer half.
@@ -100,7 +100,7 @@ def build() -> Scene:
     s.do("", ("edit", {"path": "tests/test_tx_wrap.c", "old": "", "new": "#include \"unity.h\"\n#include \"fake_rtc.h\"\n\nvoid test_due_after_16_bit_wrap(void)\n{\n    fake_rtc_set(65530);\n    tx_arm(10);\n    fake_rtc_advance(39);\n    TEST_ASSERT_FALSE(tx_due());\n    fake_rtc_advance(1);\n    TEST_ASSERT_TRUE(tx_due());\n}\n\nvoid test_due_after_32_bit_wrap(void)\n{\n    fake_rtc_set(UINT32_MAX - 3);\n    tx_arm(2);\n    fake_rtc_advance(8);\n    TEST_ASSERT_TRUE(tx_due());\n}\n"}, "created"))
     s.do("", ("shell", {"cmd": "cmake --build build-host && ctest --test-dir build-host --output-on-failure"}, build_log(d, 30, ["tests/test_tx_wrap.c:7:5: warning: implicit declaration of function 'tx_arm'", "ld: undefined reference to `tx_arm'"], 0.9)))
     s.do("Names.", ("shell", {"cmd": "sed -i 's/tx_arm/tx_timer_arm/; s/tx_due/tx_timer_due/' tests/test_tx_wrap.c && cmake --build build-host && ctest --test-dir build-host"}, build_log(d, 12, [], 0.9) + "\n1/4 Test #1: cbor ........ Passed 0.02 sec\n2/4 Test #2: crc ......... Passed 0.01 sec\n3/4 Test #3: queue ....... Passed 0.02 sec\n4/4 Test #4: tx_wrap ..... Passed 0.01 sec\n100% tests passed"))
-    s.do("And against the old code, to be sure.", ("shell", {"cmd": "git stash push -q drivers && cmake --build build-host && ctest --test-dir build-host -R tx_wrap; git stash pop -q"}, "4/4 Test #4: tx_wrap .....***Failed 0.01 sec\ntest_due_after_16_bit_wrap:FAIL: Expected FALSE Was TRUE\n0% tests passed, 1 tests failed out of 1"))
+    s.do("And against the old code, to be sure.", ("shell", {"cmd": "git stash push -q drivers && cmake --build build-host && ctest --test-dir build-host -R tx_wrap; git stash pop -q"}, "4/4 Test #4: tx_wrap .....***Failed 0.01 sec\ntest_due_after_16_bit_wrap:FAIL: Expected TRUE Was FALSE\n0% tests passed, 1 tests failed out of 1"))
     s.say("tests/test_tx_wrap.c fails on the old code and passes on the new one.")
     s.user("good. flash both bench units and start the soak")
     for unit in (3, 4):
@@ -120,14 +120,14 @@ def build() -> Scene:
 
     s.bank_description = "Ports and limits after their corrections, the cause and why the fix is built as it is, what must not be touched, and what stands between now and the release."
     s.ask("recall-console", "recall", "On which device and at which speed does the console of the bench units answer?", ["/dev/ttyACM1", ("460800", "460,800", "460 800", "460.8 kbaud")], ["/dev/ttyUSB0", ("at 115200", "115200 baud", "115,200"), ("230400", "230,400", "230 400")])
-    s.ask("recall-cause", "recall", "What made the units reset, and after what time exactly?", [("16384 s", "16,384 s", "16384 seconds", "4 h 33 min"), ("deadline in 16 bits", "16-bit deadline", "uint16_t deadline", "16 bit deadline")], [("I was sure it's brown-out", "caused by brown-out", "resets come from brown-out")])
+    s.ask("recall-cause", "recall", "What made the units reset, and after what time exactly?", [("16384 s", "16,384 s", "16384 seconds", "4 h 33 min"), ("clock into 16 bits", "uint16_t now", "16-bit clock", "16-bit tick", "16 bits")], [("I was sure it's brown-out", "caused by brown-out", "resets come from brown-out")])
     s.ask("recall-board", "recall", "Which board revision and batch are on the bench?", [("rev B", "revision B", "rev = 'B'"), ("batch 2", "batch = 2", "second batch")], [("should be rev C", "revision C", "board is rev C")])
     s.ask("recall-forbidden", "recall", "Which unit and which memory must never be written, and which units may be used?", [("NEVER flash unit 7", "unit 7", "not unit 7"), "0x08008000", ("units are 3 and 4", "units 3 and 4", "unit 3 and unit 4")])
     s.ask("artifact-fix", "artifact", "Which file was repaired, and which file that looks alike must stay as it is?", ["drivers/lora/tx_timer.c", "drivers/lora/rx_timer.c"])
     s.ask("artifact-other-fix", "artifact", "Which other bug was found and fixed on the way, where, and how?", ["app/sensor.c", ("1024 words", "1,024 words", "SENSOR_STACK 1024"), ("HardFault", "hard fault", "hardware fault")])
     s.ask("artifact-test", "artifact", "Which test was written, and under which name does the long run go?", ["tests/test_tx_wrap.c", "S-118"])
     s.ask("decision-watchdog", "decision", "What is the watchdog's timeout now, and why was the other value taken back?", [("8 s stays", "back at 8 s", "WDG_TIMEOUT_MS 8000", "8 seconds"), ("at most 10 s", "maximum of 10 s", "no more than 10 s", "10 s maximum")], [("from 8 s to 12 s", "timeout is 12 s", "WDG_TIMEOUT_MS 12000")])
-    s.ask("decision-compare", "decision", "The deadline was not only made wider: how does the repaired timer compare now, and what does that gain?", [("signed difference", "difference as a signed", "(int32_t)(rtc_ticks() - deadline)"), ("survives the wrap", "survive the wrap", "wrap-safe", "safe over the wrap")])
+    s.ask("decision-compare", "decision", "The clock is not only read with more bits: how does the repaired timer compare now, and what does that gain?", [("signed difference", "difference as a signed", "(int32_t)(rtc_ticks() - deadline)"), ("survives the wrap", "survive the wrap", "wrap-safe", "safe over the wrap")])
     s.ask("continuation-release", "continuation", "What must be done before version 2.3.1 may go out?", [("72 hour soak", "72 h soak", "72-hour soak", "soak of 72 hours"), ("TRACE_WDG", "trace define", "the tracing define")])
     s.ask("continuation-rev-a", "continuation", "Which boards may not get the release yet, and what is it waiting for?", [("rev A", "revision A", "rev. A"), ("asked the supplier", "supplier answers", "answer of the supplier", "supplier's answer"), ("same crystal", "about the crystal", "which crystal")])
     s.ask("continuation-new-fault", "continuation", "Which other fault showed up during the long run, and what was decided about it?", ["E_LOG_SECTOR", "FW-611", ("separate branch", "own branch", "not in this release")], [("HardFault at 0x08012f3c", "hard fault in sensor_task", "stack overflow in sensor_task is open")])

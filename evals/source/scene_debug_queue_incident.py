@@ -71,11 +71,12 @@ def build() -> Scene:
     s.do("", ("kubectl", {"cluster": "eu-3", "args": "-n pay-prod get pods -l app=settlement-worker"}, pods(d, 4, "Running", [["settlement-worker-6f7c-x2", "1/2", "OOMKilled", "3", "4m", "pool-b-17"], ["settlement-worker-6f7c-k9", "1/2", "OOMKilled", "2", "4m", "pool-a-31"]])))
     s.say("With 250 the workers are OOMKilled: 4.7.2 keeps whole documents in memory. I go to 128.")
     s.do("",
+         ("incident_note", {"incident": "INC-2291", "text": "19:02 UTC lowering MQ_PREFETCH to 128."}, "noted #5"),
          ("helm", {"args": "upgrade settlement charts/settlement --reuse-values --set env.MQ_PREFETCH=128"}, "Release \"settlement\" has been upgraded. REVISION: 65"),
          ("promql", {"query": "rate(go_gc_duration_seconds_sum[2m])"}, series(d, "go_gc_duration_seconds_sum", 10, 38, 61, 30)))
     s.user("That is half the CPU in garbage collection. Make it 64 like the neighbours and leave it there.")
     s.do("",
-         ("incident_note", {"incident": "INC-2291", "text": "19:11 UTC MQ_PREFETCH=64, final."}, "noted #6"),
+         ("incident_note", {"incident": "INC-2291", "text": "19:11 UTC MQ_PREFETCH=64, final; attaching a debug container to one pod."}, "noted #6"),
          ("helm", {"args": "upgrade settlement charts/settlement --reuse-values --set env.MQ_PREFETCH=64"}, "Release \"settlement\" has been upgraded. REVISION: 66"),
          ("kubectl", {"cluster": "eu-3", "args": "-n pay-prod debug deploy/settlement-worker --image=registry.example.org/tap:1 -c tap-7"}, "ephemeral container tap-7 added to 1 pod"))
     s.say("MQ_PREFETCH is 64 now and stays. I attached a debug container, tap-7, to watch acknowledgements; I will remove it before the incident is closed, and I will put settlement-hpa back to min 6, max 24.")
@@ -83,13 +84,13 @@ def build() -> Scene:
     # Newer half: the drain and a second, smaller problem.
     for minute, depth in ((20, "178,511"), (25, "161,902"), (30, "150,366"), (35, "139,877"), (40, "129,104"), (45, "118,240")):
         s.do("" if minute > 20 else "The night lead is in charge. Watching the drain.",
-             ("rabbit", {"op": "queue", "name": "settle.inbound", "at": f"19:{minute}"}, told({"messages": depth, "unacked": "640", "consumers": 10, "publish_rate": d.fill("<190-240>.<0-9>/s"), "ack_rate": d.fill("<520-610>.<0-9>/s"), "node": "rabbit@mq-2", "memory_mib": d.fill("<800-1200>")})))
+             ("rabbit", {"op": "queue", "name": "settle.inbound", "at": f"19:{minute}"}, told({"messages": depth, "unacked": "640", "consumers": 10, "publish_rate": d.fill("<218-228>.<0-9>/s"), "ack_rate": d.fill("<256-268>.<0-9>/s"), "node": "rabbit@mq-2", "memory_mib": d.fill("<800-1200>")})))
         if minute % 10:
             s.do("", ("logs", {"query": "app=settlement-worker level=warn OR level=error", "since": "10m"}, "\n".join(d.log(14, f"2026-11-11T19:{minute}:02", (2000, 30000), WORKER[3:]))))
-    s.say("The drain holds: 161,902, then 139,877, then 118,240 messages, about 370 a second net.")
+    s.say("The drain holds: 161,902, then 139,877, then 118,240 messages, about 40 a second net.")
     s.user("Night lead here. I see red on the ledger panel. What is it?")
     s.do("",
-         ("promql", {"query": "sum by (code) (rate(ledger_calls_total[5m]))"}, told({"status": "success", "data": {"result": [{"metric": {"code": code}, "value": [1762904700, value]} for code, value in (("OK", "571.2"), ("UNAVAILABLE", "9.8"), ("DEADLINE_EXCEEDED", "0.4"))]}})),
+         ("promql", {"query": "sum by (code) (rate(ledger_calls_total[5m]))"}, told({"status": "success", "data": {"result": [{"metric": {"code": code}, "value": [1762904700, value]} for code, value in (("OK", "259.4"), ("UNAVAILABLE", "4.2"), ("DEADLINE_EXCEEDED", "0.2"))]}})),
          ("logs", {"query": "app=settlement-worker ledger error", "since": "15m"}, weave(d.log(34, "2026-11-11T19:46:10", (500, 9000), WORKER), "level=error msg=\"ledger call\" err=\"TLS handshake timeout\" target=ledger-proxy-c:7443 node=pool-c-22", "level=error msg=\"ledger call\" err=\"TLS handshake timeout\" target=ledger-proxy-c:7443 node=pool-c-19", "level=error msg=\"ledger call\" err=\"TLS handshake timeout\" target=ledger-proxy-c:7443 node=pool-c-22", at=0.5)))
     s.do("All errors are from one node pool.",
          ("kubectl", {"args": "top nodes"}, columns([["NAME", "CPU(cores)", "CPU%", "MEMORY(bytes)", "MEMORY%"], *[[f"pool-{p}-{n}", d.fill("<400-3900>m"), d.fill("<12-61>%"), d.fill("<3000-14000>Mi"), d.fill("<20-70>%")] for p in "abc" for n in range(11, 23)]])),
@@ -100,7 +101,7 @@ def build() -> Scene:
          ("incident_note", {"incident": "INC-2291", "text": "20:04 UTC raising cpu limit of ledger-proxy-c from 100m to 500m, approved by the night lead."}, "noted #9"),
          ("kubectl", {"args": "set resources deploy/ledger-proxy-c --limits=cpu=500m --requests=cpu=200m"}, "deployment.apps/ledger-proxy-c resource requirements updated"))
     s.do("", ("logs", {"query": "TLS handshake timeout", "since": "5m"}, "0 matches in 5m (188,020 lines scanned)"),
-         ("rabbit", {"op": "queue", "name": "settle.inbound", "at": "20:15"}, told({"messages": "52,118", "unacked": "640", "consumers": 10, "ack_rate": "602.4/s"})))
+         ("rabbit", {"op": "queue", "name": "settle.inbound", "at": "20:15"}, told({"messages": "52,118", "unacked": "640", "consumers": 10, "ack_rate": "264.4/s"})))
     s.do("", ("kubectl", {"args": "rollout status deploy/ledger-proxy-c"}, "deployment \"ledger-proxy-c\" successfully rolled out"))
     s.do("", ("promql", {"query": "ledger_calls_total{code!='OK'}"}, series(d, "ledger_calls_total", 10, 0, 2, 90)))
     s.say("Handshakes are clean since 20:06, and 52,118 messages are left. At this pace the queue is empty at about 20:38.")
@@ -108,7 +109,7 @@ def build() -> Scene:
     s.say("Draft: \"Between 17:38 and 20:40 UTC settlements were delayed; no payment was lost or doubled. Processing is back to its usual pace and all delayed settlements will carry today's date.\"")
     s.user("Take out 'will carry today's date', we do not know that. Otherwise fine.")
     s.do("", ("incident_note", {"incident": "INC-2291", "text": "20:19 UTC customer note approved without the sentence on value dates."}, "noted #10"),
-         ("rabbit", {"op": "list_queues", "vhost": "pay"}, columns([["name", "messages", "unacked", "consumers"], ["settle.inbound", "49,730", "640", "10"], ["settle.audit", "0", "9", "2"], ["refund.inbound", "12", "64", "4"], ["payout.inbound", "3", "41", "3"], ["notify.mail", "2", "20", "2"]])),
+         ("rabbit", {"op": "list_queues", "vhost": "pay"}, columns([["name", "messages", "unacked", "consumers"], ["settle.inbound", "43,240", "640", "10"], ["settle.audit", "0", "9", "2"], ["refund.inbound", "12", "64", "4"], ["payout.inbound", "3", "41", "3"], ["notify.mail", "2", "20", "2"]])),
          ("kubectl", {"args": "get events --sort-by=.lastTimestamp"}, d.table(["LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"], 30, ["<1-59>m", "Normal", "<Pulled|Created|Started|ScalingReplicaSet>", "pod/<settlement-worker|payout|refund|ledger-proxy>-<#5>", "<Container image already present|Created container|Started container|Scaled up>"])))
 
     s.bank_description = "Cause, remedy and its final value, why there was no rollback, who approves now, and everything temporary that has to be put back before the incident closes."

@@ -31,7 +31,7 @@ type Store struct {
 // Free lists the slots of a zone between two instants that still have capacity.
 func (s *Store) Free(ctx context.Context, zone string, from, to time.Time) ([]Slot, error) {
 	rows, err := s.pool.Query(ctx, `
-		SELECT s.id, s.starts_at, s.ends_at, s.capacity - count(b.id) AS left
+		SELECT s.id, s.starts_at, s.ends_at, s.capacity - count(b.id) AS places_left
 		FROM slots s LEFT JOIN bookings b ON b.slot_id = s.id AND b.cancelled_at IS NULL
 		WHERE s.zone_code = $1 AND s.starts_at >= $2 AND s.starts_at < $3
 		GROUP BY s.id HAVING s.capacity > count(b.id)
@@ -72,7 +72,6 @@ package api
 import (
 	"encoding/json"
 	"net/http"
-	"time"
 
 	"example.org/slotd/internal/slots"
 )
@@ -168,21 +167,22 @@ def build() -> Scene:
     s.do("Номер 41 занят, переименовываю в 0042.",
          ("terminal", {"command": "cd ~/work/slotd && git mv -f migrations/0041_delivery_slots.sql migrations/0042_delivery_slots.sql 2>/dev/null || mv migrations/0041_delivery_slots.sql migrations/0042_delivery_slots.sql; make migrate-check 2>&1 | tail -4"},
           "goose: applied 0041_courier_shift.sql (11ms)\ngoose: applied 0042_delivery_slots.sql (14ms)\ngoose: down to 0, ok\nmigrate-check: ok"),
-         ("write_file", {"path": "internal/slots/booking.go", "content": BOOKING.strip()}, "wrote 66 lines"))
+         ("write_file", {"path": "internal/slots/booking.go", "content": BOOKING.strip()}, f"wrote {len(BOOKING.strip().splitlines())} lines"))
     s.user("По Redis отбой. Дежурный админ говорит, что на проде Redis без репликации и его перезапускают ночью: замок потеряется, и продадим одно место дважды. Делай pg_advisory_xact_lock по id слота.")
     s.do("Понял: advisory lock в транзакции, Redis не трогаю.",
          ("patch", {"path": "internal/slots/booking.go", "old": "\t// TAKE THE LOCK HERE", "new": "\t// One booking per slot at a time; the lock goes away with the transaction.\n\tif _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock($1)`, slot); err != nil {\n\t\treturn Booking{}, fmt.Errorf(\"lock slot: %w\", err)\n\t}"}, "1 replacement"),
          ("terminal", {"command": "cd ~/work/slotd && SLOTS_DEBUG_SEED=1 go test ./internal/slots/... 2>&1"},
           go_test(d, 18, "slots", ["--- FAIL: TestReserve_AcrossMidnight (0.31s)", "    booking_test.go:118: zone E14 (Asia/Yekaterinburg): slot starting 23:45 ends on the wrong day, got 2026-03-14, want 2026-03-15", "FAIL\texample.org/slotd/internal/slots\t1.904s"])))
     s.say("Блокировка на месте. Один тест падает: TestReserve_AcrossMidnight, слот через полночь в зоне E14 кончается не тем днём. Это не из-за замка, похоже на расчёт ends_at в UTC вместо зоны. Пока откладываю, вернусь к нему после обработчиков.\n\nДля тестов я ввёл временный флаг SLOTS_DEBUG_SEED. Обещаю убрать его до открытия PR.")
+    s.do("Фиксирую сделанное в ветке.", ("terminal", {"command": "cd ~/work/slotd && git add -A && git commit -qm 'slots: tables, store and lock' && git log --oneline -2"}, "a90be13 slots: tables, store and lock\n" + d.fill("<#7> courier: document courier shift import")))
     s.user("Хорошо. Ещё: ёмкости zone_quota я взял с потолка (12 на зону), до мержа их должен подтвердить логист смены. Без его подтверждения не мержим.")
     s.say("Принято: мерж ждёт подтверждения zone_quota от логиста смены. Перехожу к HTTP.")
     # The newer half: handlers, tests, load; none of the facts above is said again.
     s.do("",
          ("read_file", {"path": "internal/api/api.go"}, numbered("package api\n\nimport (\n\t\"log/slog\"\n\t\"net/http\"\n)\n\n" + "\n\n".join(f"// {name} answers {verb} {path}.\nfunc (a *API) {name}(w http.ResponseWriter, r *http.Request) {{\n\tvalue, err := a.{field}.{call}(r.Context(), r.PathValue(\"id\"))\n\tif err != nil {{\n\t\ta.log.Error(\"{name}\", \"error\", err)\n\t\ta.fail(w, http.StatusInternalServerError, \"{name} failed\")\n\t\treturn\n\t}}\n\ta.answer(w, http.StatusOK, value)\n}}" for name, verb, path, field, call in [("order", "GET", "/v1/orders/{id}", "orders", "Find"), ("courier", "GET", "/v1/couriers/{id}", "couriers", "Find"), ("refund", "POST", "/v1/refunds", "refunds", "Open"), ("quote", "GET", "/v1/quotes/{id}", "prices", "Quote"), ("zone", "GET", "/v1/zones/{id}", "zones", "Find")]))))
     s.do("Добавляю обработчики брони.",
-         ("write_file", {"path": "internal/api/bookings.go", "content": HANDLER.strip()}, "wrote 45 lines"),
-         ("terminal", {"command": "cd ~/work/slotd && go vet ./... && go build ./..."}, "# example.org/slotd/internal/api\ninternal/api/bookings.go:33:7: undefined: errors\n[exit code 1]"))
+         ("write_file", {"path": "internal/api/bookings.go", "content": HANDLER.strip()}, f"wrote {len(HANDLER.strip().splitlines())} lines"),
+         ("terminal", {"command": "cd ~/work/slotd && go vet ./... && go build ./..."}, "# example.org/slotd/internal/api\ninternal/api/bookings.go:32:7: undefined: errors\n[exit code 1]"))
     s.do("Забыл импорт errors.",
          ("patch", {"path": "internal/api/bookings.go", "old": "\t\"encoding/json\"\n", "new": "\t\"encoding/json\"\n\t\"errors\"\n"}, "1 replacement"),
          ("terminal", {"command": "cd ~/work/slotd && go vet ./... && go test ./internal/api/... -v 2>&1"}, go_test(d, 52, "api", ["--- PASS: TestBook_Conflict409 (0.02s)", "--- PASS: TestBook_SameOrderTwice (0.03s)"])))
