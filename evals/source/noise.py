@@ -7,14 +7,14 @@ import json
 import re
 from datetime import datetime, timedelta
 
-HOLE = re.compile(r"<(?:(\d+)-(\d+)|#(\d+)|([^<>#]*\|[^<>]*))>")
+HOLE = re.compile(r"<(?:(\d+)-(\d+)|#(\d+)|\+(\d+)|([^<>]*\|[^<>]*))>")
 
 
 class Dice:
     """Numbers, digits and choices that look random and are the same on every run and every Python."""
 
     def __init__(self, seed: str) -> None:
-        self.seed, self.count = seed, 0
+        self.seed, self.count, self.steps = seed, 0, 0
 
     def digest(self) -> bytes:
         self.count += 1
@@ -30,19 +30,23 @@ class Dice:
         return choices[self.number(0, len(choices) - 1)]
 
     def fill(self, template: str) -> str:
-        """Fills the holes: `<10-99>` a number, `<#8>` hexadecimal digits, `<a|b|c>` one of the words."""
+        """Fills the holes: `<10-99>` a number, `<#8>` hexadecimal digits, `<+3>` up to three more
+        than the last time, `<a|b|c>` one of the words."""
 
         def hole(found: re.Match) -> str:
-            low, high, length, words = found.groups()
+            low, high, length, step, words = found.groups()
             if low is not None:
                 return str(self.number(int(low), int(high))).zfill(len(low) if low.startswith("0") else 0)
+            if step is not None:
+                self.steps += self.number(1, int(step))
+                return str(self.steps)
             return self.digits(int(length)) if length else self.pick(words.split("|"))
 
         return HOLE.sub(hole, template)
 
     def lines(self, count: int, templates: list[str]) -> list[str]:
         """That many lines, each from one of the templates, never the same template twice in a row."""
-        made, last = [], None
+        made, last, self.steps = [], None, 0
         for _ in range(count):
             choices = [template for template in templates if template != last] or templates
             last = self.pick(choices)

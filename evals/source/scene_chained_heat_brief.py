@@ -11,12 +11,17 @@ SENTENCES = [
     "The <council|region|ministry|agency> <published|updated|withdrew|announced> a <leaflet|map|register|calculator> on <insulation|radiators|meters|permits> in <2021-2026>.",
     "Figure <1-19> shows the <monthly|hourly|yearly> <flow temperature|electric load|indoor temperature|outdoor temperature> for <1-40> <homes|streets|blocks>.",
     "<Radiators|Pipes|Meters|Controls> were <kept|replaced|checked|balanced> in <10-90> of <91-180> cases, <mostly|sometimes|rarely> at <little|moderate|some> cost.",
-    "<See also|Compare|Cf.> <the annex|table <1-9>|the glossary|the regional plan>, <page|section> <1-80>.",
+    "In <January|February|March|November|December> the <flow|return> temperature <rose|fell> to <28-55> °C <on cold mornings|after the holidays|for some hours|in two streets>.",
+    "<A questionnaire|An inspection|A second visit|A phone call> followed <after six weeks|in the next heating season|where data were missing|in a few cases>.",
+    "<Loft insulation|New windows|A larger buffer tank|A thermostat in the hall> <made a difference|changed little|helped most|paid off late> in <mid-terrace|end-terrace|corner> houses.",
+    "Readings of <1-30> homes were <left out|estimated|taken twice>, because <the meter failed|the owner moved|the cable was cut|the logger was full>.",
+    "The <authors|inspectors|installers> <thank|acknowledge|name> the <residents|utilities|volunteers> for <access|patience|their records>.",
+    "<See also|Compare|Cf.> <the annex|the table|the glossary|the regional plan>, <page|section> <1-80>.",
 ]
 
 
 def page(d, count, title, facts=(), at=0.55, address=""):
-    sentences = d.lines(count, [line.replace("table <1-9>", "the table") for line in SENTENCES])
+    sentences = d.lines(count, SENTENCES)
     paragraphs = [" ".join(sentences[n : n + 4]) for n in range(0, count, 4)]
     return told({"url": address, "title": title, "text": weave(paragraphs, *facts, at=at)})
 

@@ -47,8 +47,8 @@ void tx_timer_wait(void)
 
 def build_log(d, count, facts=(), at=0.8):
     return weave(d.lines(count, [
-        "[<1-212>/212] Building C object <app|drivers|lib>/CMakeFiles/<core|lora|sensor|flash|hal>.dir/<main|init|queue|crc|spi|adc|irq>.c.obj",
-        "[<1-212>/212] Linking C static library lib<hal|crypto|rtos|cbor>.a",
+        "[<+7>/212] Building C object <app|drivers|lib>/CMakeFiles/<core|lora|sensor|flash|hal>.dir/<main|init|queue|crc|spi|adc|irq>.c.obj",
+        "[<+2>/212] Linking C static library lib<hal|crypto|rtos|cbor>.a",
         "<drivers|lib>/<spi|adc|cbor|crc>.c:<20-400>:<3-40>: note: <expanded from macro|declared here|in instantiation of> '<REG_SET|ARRAY_LEN|BIT|UNUSED>'",
     ]), *facts, at=at)
 

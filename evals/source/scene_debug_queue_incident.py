@@ -44,7 +44,7 @@ def build() -> Scene:
     s.user("Right, settlement moved in October. It is cluster eu-3 now.")
     s.do("",
          ("kubectl", {"cluster": "eu-3", "args": "-n pay-prod get pods -l app=settlement-worker -o wide"}, pods(d, 10)),
-         ("kubectl", {"cluster": "eu-3", "args": "-n pay-prod logs deploy/settlement-worker -c worker --tail=30"}, "\n".join(d.log(24, "2026-11-11T18:20:04", (300, 1400), WORKER))))
+         ("kubectl", {"cluster": "eu-3", "args": "-n pay-prod logs deploy/settlement-worker -c worker --tail=30"}, "\n".join(d.log(24, "2026-11-11T18:20:04", (300, 1400), [line.replace("<1-64>", "1") for line in WORKER]))))
     s.say("Ten pods run on eu-3, none restarting, they just settle slowly. First suspect: the database pool.")
     s.do("",
          ("promql", {"query": "pgbouncer_pools_server_active{db='settle'}"}, series(d, "pgbouncer_pools_server_active", 14, 34, 41, 0)),

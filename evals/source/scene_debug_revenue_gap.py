@@ -13,9 +13,9 @@ def days(d, count, month, header=("day", "orders", "gross", "refunds", "net")):
 
 def dbt(d, count, facts=(), at=0.7):
     return weave(d.log(count, "2026-11-04T09:30:00", (80, 900), [
-        "<1-88> of 88 START sql <table|view|incremental> model <mart|stage|core>.<orders|items|customers|shipping|vat|fx|stores|returns>_<daily|base|current|enriched> [RUN]",
-        "<1-88> of 88 OK created sql <table|view|incremental> model <mart|stage|core>.<orders|items|customers|shipping|vat|fx|stores|returns>_<daily|base|current|enriched> [SUCCESS in 0.<10-99>s]",
-        "<1-88> of 88 PASS <not_null|unique|relationships|accepted_values>_<orders|items|customers|vat|fx>_<id|day|code|state> [PASS in 0.<10-99>s]",
+        "<+2> of 88 START sql <table|view|incremental> model <mart|stage|core>.<orders|items|customers|shipping|vat|fx|stores|returns>_<daily|base|current|enriched> [RUN]",
+        "<+1> of 88 OK created sql <table|view|incremental> model <mart|stage|core>.<orders|items|customers|shipping|vat|fx|stores|returns>_<daily|base|current|enriched> [SUCCESS in 0.<10-99>s]",
+        "<+1> of 88 PASS <not_null|unique|relationships|accepted_values>_<orders|items|customers|vat|fx>_<id|day|code|state> [PASS in 0.<10-99>s]",
     ], "%H:%M:%S"), *facts, at=at)
 
 
