@@ -10,6 +10,10 @@ test:
 bench:
     cargo bench -p mainstay-engine -p mainstay-wire -p mainstay-store
 
+# Whether the exam's files are what its scenes make.
+exam:
+    python3 evals/make_fixtures.py --check
+
 # Fuzz one reader for a minute; `just fuzz` lists the targets.
 fuzz target="" seconds="60":
     #!/usr/bin/env bash
