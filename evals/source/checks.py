@@ -51,6 +51,9 @@ def structure(scene: Scene):
     if scene.messages[0]["role"] != "system" or scene.messages[1]["role"] != "user":
         yield "does not open with a system message and a user turn"
     for index, message in enumerate(scene.messages):
+        before = scene.messages[index - 1]["role"] if index else ""
+        if (before, message["role"]) in (("assistant", "assistant"), ("user", "user"), ("tool", "user")):
+            yield f"message {index} follows a message of the {before} out of turn"
         if message["role"] == "tool":
             if message["tool_call_id"] not in waiting:
                 yield f"message {index} answers no open call"

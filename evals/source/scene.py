@@ -42,6 +42,11 @@ class Scene:
             function = {"name": name, "arguments": json.dumps(arguments, ensure_ascii=False)}
             made.append({"id": ident, "type": "function", "function": function})
             answers.append({"role": "tool", "tool_call_id": ident, "content": output})
+        last = self.messages[-1]
+        if last["role"] == "assistant":
+            # An agent that goes on says so and calls in one message.
+            self.messages.pop()
+            text = "\n\n".join(filter(None, [last["content"], text]))
         self.messages.append({"role": "assistant", "content": text, "tool_calls": made})
         self.messages.extend(answers)
 
@@ -73,7 +78,7 @@ class Scene:
     def span(self, probe: dict, fact: str) -> list[int]:
         """The first and the last message in which a fact or one of its forms stands."""
         forms = [fact, *probe["forms"].get(fact, [])]
-        pattern = re.compile("|".join(rf"(?<!\w){re.escape(form)}(?!\w)" for form in forms), re.IGNORECASE)
+        pattern = re.compile("|".join(map(bounded, forms)), re.IGNORECASE)
         places = [index for index, message in enumerate(self.messages) if pattern.search(text_of(message))]
         if not places:
             raise SystemExit(f"{self.name}: {probe['id']}: {fact!r} stands nowhere in the conversation")
@@ -98,6 +103,13 @@ class Scene:
         if self.secrets:
             head["secrets"] = self.secrets
         return {**head, "probes": self.probes}
+
+
+def bounded(form: str) -> str:
+    """A pattern for a form that is not part of a longer word or number."""
+    before = r"(?<!\w)" if re.match(r"\w", form) else ""
+    after = r"(?!\w)" if re.search(r"\w$", form) else ""
+    return before + re.escape(form) + after
 
 
 def text_of(message: dict) -> str:

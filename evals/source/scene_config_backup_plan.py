@@ -45,6 +45,7 @@ def build() -> Scene:
     s.do("",
          schedule("create", "ldap-daily-lab", cron="45 0 * * *", host="ldap", paths=["/var/lib/ldap"], keep="7d 8w 12m", target="sftp:backup@vault-a.example.net:/srv/restic"),
          schedule("create", "photos-monthly-lab", cron="0 4 1 * *", host="nas1", paths=["/srv/photos"], keep="7d 8w 12m", target="sftp:backup@vault-a.example.net:/srv/restic"))
+    s.say("Both exist: ldap-daily-lab at 00:45, photos-monthly-lab on the 1st at 04:00.")
     s.user("Just heard: vault-a is being decommissioned, the contract ends on 30 November. Everything goes to vault-b.example.net, directory /srv/restic-lab. What is left on vault-a must be wiped before that date, put it on your list. Token for the vault API if you need it is in vault.")
     s.do("",
          ("vault", {"op": "read", "path": "lab/vault-b"}, told({"data": {"host": "vault-b.example.net", "user": "backup", "token": vault, "fingerprint": "SHA256:" + d.digits(40)}})),

@@ -147,6 +147,7 @@ def build() -> Scene:
     s.user("Слот 30 минут. По опозданиям пока не знаю: спрошу у продукта, что делать с бронью, если курьер опаздывает больше чем на 90 минут. Не придумывай сам, вопрос открыт, напомни мне про него перед выкладкой.")
     s.do("Записал. Смотрю доступ к стенду.",
          ("terminal", {"command": "curl -sS -m 5 http://stage-2.example.org:8080/healthz"}, "curl: (7) Failed to connect to stage-2.example.org port 8080 after 21 ms: Connection refused\n[exit code 7]"))
+    s.say("На 8080 никто не слушает: connection refused.")
     s.user(f"А, порт поменяли на 9443, попробуй его. База для чтения: postgres://slot_ro:{password}@stage-2.example.org:5432/slots")
     s.do("",
          ("terminal", {"command": "curl -sS -m 5 https://stage-2.example.org:9443/healthz"}, "curl: (35) TLS connect error: error:0A00010B:SSL routines::wrong version number\n[exit code 35]"),
@@ -168,13 +169,14 @@ def build() -> Scene:
          ("terminal", {"command": "cd ~/work/slotd && git mv -f migrations/0041_delivery_slots.sql migrations/0042_delivery_slots.sql 2>/dev/null || mv migrations/0041_delivery_slots.sql migrations/0042_delivery_slots.sql; make migrate-check 2>&1 | tail -4"},
           "goose: applied 0041_courier_shift.sql (11ms)\ngoose: applied 0042_delivery_slots.sql (14ms)\ngoose: down to 0, ok\nmigrate-check: ok"),
          ("write_file", {"path": "internal/slots/booking.go", "content": BOOKING.strip()}, f"wrote {len(BOOKING.strip().splitlines())} lines"))
+    s.say("Миграция 0042 проходит туда и обратно, заготовка хранилища написана. Дальше замок.")
     s.user("По Redis отбой. Дежурный админ говорит, что на проде Redis без репликации и его перезапускают ночью: замок потеряется, и продадим одно место дважды. Делай pg_advisory_xact_lock по id слота.")
     s.do("Понял: advisory lock в транзакции, Redis не трогаю.",
          ("patch", {"path": "internal/slots/booking.go", "old": "\t// TAKE THE LOCK HERE", "new": "\t// One booking per slot at a time; the lock goes away with the transaction.\n\tif _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock($1)`, slot); err != nil {\n\t\treturn Booking{}, fmt.Errorf(\"lock slot: %w\", err)\n\t}"}, "1 replacement"),
          ("terminal", {"command": "cd ~/work/slotd && SLOTS_DEBUG_SEED=1 go test ./internal/slots/... 2>&1"},
           go_test(d, 18, "slots", ["--- FAIL: TestReserve_AcrossMidnight (0.31s)", "    booking_test.go:118: zone E14 (Asia/Yekaterinburg): slot starting 23:45 ends on the wrong day, got 2026-03-14, want 2026-03-15", "FAIL\texample.org/slotd/internal/slots\t1.904s"])))
-    s.say("Блокировка на месте. Один тест падает: TestReserve_AcrossMidnight, слот через полночь в зоне E14 кончается не тем днём. Это не из-за замка, похоже на расчёт ends_at в UTC вместо зоны. Пока откладываю, вернусь к нему после обработчиков.\n\nДля тестов я ввёл временный флаг SLOTS_DEBUG_SEED. Обещаю убрать его до открытия PR.")
     s.do("Фиксирую сделанное в ветке.", ("terminal", {"command": "cd ~/work/slotd && git add -A && git commit -qm 'slots: tables, store and lock' && git log --oneline -2"}, "a90be13 slots: tables, store and lock\n" + d.fill("<#7> courier: document courier shift import")))
+    s.say("Блокировка на месте. Один тест падает: TestReserve_AcrossMidnight, слот через полночь в зоне E14 кончается не тем днём. Это не из-за замка, похоже на расчёт ends_at в UTC вместо зоны. Пока откладываю, вернусь к нему после обработчиков.\n\nДля тестов я ввёл временный флаг SLOTS_DEBUG_SEED. Обещаю убрать его до открытия PR.")
     s.user("Хорошо. Ещё: ёмкости zone_quota я взял с потолка (12 на зону), до мержа их должен подтвердить логист смены. Без его подтверждения не мержим.")
     s.say("Принято: мерж ждёт подтверждения zone_quota от логиста смены. Перехожу к HTTP.")
     # The newer half: handlers, tests, load; none of the facts above is said again.
