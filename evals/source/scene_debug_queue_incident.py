@@ -83,7 +83,7 @@ def build() -> Scene:
     s.say("MQ_PREFETCH is 64 now and stays. I attached a debug container, tap-7, to watch acknowledgements; I will remove it before the incident is closed, and I will put settlement-hpa back to min 6, max 24.")
     s.user("Good. I hand over at 19:15: the night lead is incident commander from now on, ask them for approvals, not me. One more open point: QueueDepthHigh fired 38 minutes late. The monitoring team looks into it, we wait for them.")
     # Newer half: the drain and a second, smaller problem.
-    for minute, depth in ((20, "178,511"), (25, "161,902"), (30, "150,366"), (35, "139,877"), (40, "129,104"), (45, "118,240")):
+    for minute, depth in ((20, "172,840"), (25, "161,902"), (30, "150,366"), (35, "139,877"), (40, "129,104"), (45, "118,240")):
         s.do("" if minute > 20 else "The night lead is in charge. Watching the drain.",
              ("rabbit", {"op": "queue", "name": "settle.inbound", "at": f"19:{minute}"}, told({"messages": depth, "unacked": "640", "consumers": 10, "publish_rate": d.fill("<218-228>.<0-9>/s"), "ack_rate": d.fill("<256-268>.<0-9>/s"), "node": "rabbit@mq-2", "memory_mib": d.fill("<800-1200>")})))
         if minute % 10:

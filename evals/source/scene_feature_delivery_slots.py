@@ -208,7 +208,7 @@ def build() -> Scene:
     s.user("Отлично. Закоммить в ветку и покажи diff --stat. Потом займись тем, что осталось.")
     s.do("",
          ("terminal", {"command": "cd ~/work/slotd && git add -A && git commit -qm 'slots: book delivery slots over HTTP' && git show --stat HEAD"},
-          "commit 5c1e09a77be4\nAuthor: agent <agent@example.org>\n\n    slots: book delivery slots over HTTP\n\n internal/api/api.go           |  4 +\n internal/api/bookings.go      | 47 ++++++++++\n internal/api/bookings_test.go | 88 ++++++++++++++++++\n internal/metrics/metrics.go   |  6 ++\n internal/slots/model.go       | 22 +++++\n cmd/bookstorm/main.go         | 71 +++++++++++++++\n 6 files changed, 238 insertions(+)"),
+          "commit 5c1e09a77be4\nAuthor: agent <agent@example.org>\n\n    slots: book delivery slots over HTTP\n\n internal/api/api.go           |  4 +\n internal/api/bookings.go      | 47 ++++++++++\n internal/api/bookings_test.go | 88 ++++++++++++++++++\n internal/api/cancel.go        | 10 ++\n openapi.yaml                  | 96 ++++++++++++++++++++\n internal/metrics/metrics.go   |  6 ++\n internal/slots/model.go       | 22 +++++\n cmd/bookstorm/main.go         | 71 +++++++++++++++\n 8 files changed, 344 insertions(+)"),
          ("terminal", {"command": "cd ~/work/slotd && golangci-lint run ./... 2>&1"}, "\n".join(d.lines(30, ["internal/<geo|price|orders|notify>/<store|cache|import>.go:<12-400>:<2-40>: <line-length|shadow|prealloc|errcheck|revive>: <value is never used|consider preallocating|declaration shadows an outer one|exported symbol has no comment> (<warning|info>)"]))))
     s.say("Коммит в ветке. Предупреждения линтера все старые, мои файлы чистые. Перехожу к остатку.")
 
