@@ -22,6 +22,8 @@ pub mod spellings;
 
 pub mod trial;
 
+pub mod examiner;
+
 pub mod server;
 
 pub mod reply;

@@ -77,4 +77,19 @@ impl StateRecord {
         }
         text
     }
+
+    /// What of it is not as it was in the fixture: blocks, and what was shortened.
+    pub fn written(&self) -> String {
+        let is_kept = |message: &&Shown| {
+            let from = message.from.and_then(|from| self.before.get(from));
+            from.is_some_and(|from| from.text == message.text)
+        };
+        let written: Vec<&str> = self
+            .after
+            .iter()
+            .filter(|message| !is_kept(message))
+            .map(|message| message.text.as_str())
+            .collect();
+        written.join("\n\n")
+    }
 }

@@ -143,6 +143,8 @@ pub async fn hold(plan: &Plan, desk: Arc<Desk>, folder: Arc<Folder>, watch: Watc
 /// What an answering model gets to see.
 struct Seen {
     text: String,
+    /// What of it compaction wrote: only there a secret is a leak, for what is kept as it was is kept.
+    written: String,
     archive: Option<Archive>,
     /// Holds the archive's file for as long as it is searched.
     _place: Option<tempfile::TempDir>,
@@ -165,7 +167,7 @@ impl Bench {
             fixture: name,
             arm: &arm.name,
         });
-        let seen = seen(&state, arm)?;
+        let seen = seen(&state, record.written(), arm)?;
         for probe in subject.bank.probes.iter().filter(|probe| !is_done(probe)) {
             match self.sample(subject, arm, repeat, probe, &seen).await {
                 Ok(sample) => {
@@ -261,6 +263,7 @@ impl Bench {
             Some(found) => grade(&format!("{}\n{found}", seen.text)),
             None => grade(&seen.text),
         };
+        sample.state.leaks = grade(&seen.written).leaks;
         Ok(sample)
     }
 
@@ -349,11 +352,12 @@ impl Bench {
     }
 }
 
-fn seen(state: &State, arm: &Arm) -> Result<Seen, HoldError> {
+fn seen(state: &State, written: String, arm: &Arm) -> Result<Seen, HoldError> {
     let text = as_text(&state.messages);
     if !arm.has_recall {
         return Ok(Seen {
             text,
+            written,
             archive: None,
             _place: None,
         });
@@ -362,6 +366,7 @@ fn seen(state: &State, arm: &Arm) -> Result<Seen, HoldError> {
     let archive = Archive::new(&place.path().join("store.db"), &state.dropped)?;
     Ok(Seen {
         text,
+        written,
         archive: Some(archive),
         _place: Some(place),
     })

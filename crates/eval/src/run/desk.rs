@@ -239,8 +239,8 @@ impl Desk {
         lock(&self.waiting).clear();
     }
 
-    /// Reads the results of batches: how many requests they answer, and what was wrong with the others.
-    pub fn take_results(&self, files: &[&str]) -> Result<(usize, Vec<Failure>), Unanswered> {
+    /// Reads one file of results: how many requests it answers, and what was wrong with others.
+    pub fn take_results(&self, file: &str) -> Result<(usize, Vec<Failure>), Unanswered> {
         let waiting = self.waiting();
         let requests: Vec<batch::Request<'_>> = waiting
             .iter()
@@ -250,7 +250,7 @@ impl Desk {
                 prompt: &waiting.prompt,
             })
             .collect();
-        let results = batch::read(&requests, files);
+        let results = batch::read(&requests, &[file]);
         let (mut answered, mut failures) = (0, Vec::new());
         for ((key, waiting), outcome) in waiting.iter().zip(results.outcomes) {
             match outcome {
@@ -266,6 +266,7 @@ impl Desk {
                         from: waiting.place,
                     };
                     self.keep(entry(key.clone(), &call, waiting.place, answer, cost, true))?;
+                    lock(&self.waiting).remove(key);
                     answered += 1;
                 }
                 Err(failure) if failure.cause == Cause::NotRun => {}

@@ -164,7 +164,8 @@ impl Folder {
             std::fs::create_dir_all(folder).map_err(at(folder))?;
         }
         let text = serde_json::to_string(state).unwrap_or_default();
-        write(&path, &text)
+        // It can be made again from the answers: nobody waits for the disk.
+        place(&path, &text, |_| Ok(()))
     }
 
     /// Writes a file of the report, whole or not at all.
@@ -207,14 +208,18 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> FolderError {
     move |cause| FolderError::NoFile { path, cause }
 }
 
-/// Writes a file beside its place and moves it there.
+/// Writes a file beside its place, down to the disk, and moves it there.
 fn write(path: &Path, text: &str) -> Result<(), FolderError> {
+    place(path, text, File::sync_data)
+}
+
+fn place(path: &Path, text: &str, settle: impl Fn(&File) -> io::Result<()>) -> Result<(), FolderError> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".part");
     let beside = PathBuf::from(beside);
     let written = File::create(&beside).and_then(|mut file| {
         file.write_all(text.as_bytes())?;
-        file.sync_data()
+        settle(&file)
     });
     written.map_err(at(&beside))?;
     std::fs::rename(&beside, path).map_err(at(path))

@@ -1,6 +1,6 @@
 //! The answers of models, kept as they come. What is in here was paid for and is never asked again.
 //!
-//! One line an answer. A line is on disk before its answer is used; a last line that was cut off is removed when the file is
+//! One line an answer. A line is handed to the system before its answer is used, so that no crash of ours loses it; a last line that was cut off is removed when the file is
 //! opened again. Failures are never kept: the next run asks again.
 
 use std::collections::BTreeMap;
@@ -86,13 +86,12 @@ impl Journal {
         self.entries.get(key).or_else(|| self.borrowed.get(key))
     }
 
-    /// Keeps an answer; it is on disk when this returns.
+    /// Keeps an answer; the system has it when this returns.
     pub fn keep(&mut self, entry: Entry) -> io::Result<()> {
         if let Some(file) = &mut self.file {
             let mut line = serde_json::to_string(&entry)?;
             line.push('\n');
             file.write_all(line.as_bytes())?;
-            file.sync_data()?;
         }
         self.paid += entry.cost.unwrap_or(0.0);
         self.entries.insert(entry.key.clone(), entry);

@@ -113,9 +113,11 @@ fn graded(sample: &Sample, exam: &Exam, state: &StateRecord) -> Option<Sample> {
         text.push('\n');
         text.push_str(found);
     }
+    let mut in_state = grade(&text, probe, secrets);
+    in_state.leaks = grade(&state.written(), probe, secrets).leaks;
     Some(Sample {
         kind: probe.kind,
-        state: grade(&text, probe, secrets),
+        state: in_state,
         graded: sample.answer.as_ref().map(|answer| grade(answer, probe, secrets)),
         ..sample.clone()
     })

@@ -105,10 +105,15 @@ impl Round {
     }
 
     /// Gives the desk what it waits for; whether anything was answered.
-    pub fn read(&mut self, desk: &Desk, screen: &mut Screen) -> anyhow::Result<bool> {
-        let files: Vec<&str> = self.texts.iter().map(String::as_str).collect();
-        let taken = desk.take_results(&files);
-        let (answered, failures) = taken.map_err(|why| anyhow::anyhow!("results could not be kept: {why:?}"))?;
+    pub fn read(&self, desk: &Desk, screen: &mut Screen) -> anyhow::Result<bool> {
+        let (mut answered, mut failures) = (0, Vec::new());
+        // One file after the other: what came to nothing in one round may have been answered in the next.
+        for text in &self.texts {
+            let taken = desk.take_results(text);
+            let (more, wrong) = taken.map_err(|why| anyhow::anyhow!("results could not be kept: {why:?}"))?;
+            answered += more;
+            failures.extend(wrong);
+        }
         for failure in failures.iter().take(5) {
             screen.warn(&format!("a batched request came to nothing: {failure}"));
         }

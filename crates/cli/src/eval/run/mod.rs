@@ -171,7 +171,7 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
     let mut desk = Arc::new(Desk::new(models, journal, mode, arguments.max_cost));
     let mut ended = held(&plan, &desk, &folder, &directory)?;
     if let Some(results) = &arguments.batch_in {
-        let mut round = Round::new(results, screen)?;
+        let round = Round::new(results, screen)?;
         while let Ended::Waiting(_) = ended
             && round.read(&desk, screen)?
         {

@@ -1,0 +1,120 @@
+//! The full flow, on the exam that comes with the project and on the published one.
+
+use std::path::Path;
+
+use mainstay_tests::examiner::Examiner;
+use serde_json::Value;
+
+use crate::stage::Stage;
+use crate::stage::own_exam;
+use crate::stage::read;
+use crate::stage::succeeded;
+use crate::stage::text;
+
+/// What every report must hold, whatever the exam.
+fn check(stage: &Stage, label: &str, probes: usize, fixtures: usize) -> Value {
+    let report = stage.report(label);
+    let arms = report["arms"].as_array().unwrap();
+    let named = |name: &str| arms.iter().find(|arm| arm["arm"] == name).unwrap();
+    for name in [
+        "ledger",
+        "hybrid",
+        "summary",
+        "ledger+recall",
+        "uncompacted",
+        "keep-last",
+    ] {
+        let arm = named(name);
+        assert_eq!(arm["samples"], probes * 2, "{name}");
+        assert_eq!(arm["excluded"], 0, "{name}");
+        assert_eq!(arm["flaws"], 0, "{name}: {arm}");
+        assert_eq!(arm["fixtures"].as_array().unwrap().len(), fixtures);
+    }
+    let overall = |name: &str| named(name)["scores"]["overall"]["median"].as_f64().unwrap();
+    assert!(overall("uncompacted") >= overall("ledger"), "{report}");
+    assert!(overall("ledger") > overall("keep-last"), "{report}");
+    assert!(overall("ledger+recall") >= overall("ledger"), "{report}");
+    let folder = stage.path("results").join(label);
+    let markdown = std::fs::read_to_string(folder.join("report.md")).unwrap();
+    assert!(
+        markdown
+            .contains("| Fixture | Accuracy | Context | Artifact | Complete | Continuity | Instruction | Overall |")
+    );
+    let junit = std::fs::read_to_string(folder.join("junit.xml")).unwrap();
+    assert!(junit.starts_with("<?xml") && junit.contains("<testsuite name=\"ledger\""));
+    for fixture in report["manifest"]["fixtures"].as_array().unwrap() {
+        for run in 1..=2 {
+            let file = folder.join(format!("{}-run-{run}.json", fixture["name"].as_str().unwrap()));
+            let whole: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+            assert!(!whole["samples"].as_array().unwrap().is_empty());
+        }
+    }
+    report
+}
+
+#[test]
+fn the_exam_of_the_project_is_held_judged_and_scored_anew() {
+    let exam = read(&own_exam(), &[]);
+    let probes: usize = exam.subjects.iter().map(|subject| subject.bank.probes.len()).sum();
+    let stage = Stage::new(&own_exam(), Examiner::new(&exam).garbled(7));
+    succeeded(&stage.run("a", &["--repeat", "2"]));
+    let report = check(&stage, "a", probes, exam.subjects.len());
+    let spent = report["spent"].as_array().unwrap();
+    assert_eq!(spent.len(), 3);
+    // Every request that reached the server was paid for and kept.
+    assert_eq!(stage.kept("a"), stage.server.received().len());
+    // A complete run is never changed, neither by resuming it nor by running under its name.
+    let folder = stage.path("results/a");
+    let again = stage.eval(&["run", "--resume", folder.to_str().unwrap()]);
+    assert!(text(&again.stderr).contains("begun with the model writer: name it with --summariser"));
+    let arguments = crate::stage::models();
+    let mut resume = vec!["run", "--resume", folder.to_str().unwrap()];
+    resume.extend(arguments.iter().map(String::as_str));
+    assert!(text(&stage.eval(&resume).stderr).contains("a complete run is never changed"));
+    assert!(text(&stage.run("a", &[]).stderr).contains("a run is never overwritten"));
+    // Scoring anew asks nobody and comes to the same.
+    let asked = stage.server.received().len();
+    succeeded(&stage.eval(&["score", folder.to_str().unwrap()]));
+    assert_eq!(stage.server.received().len(), asked);
+    let scored = stage.report("a-scored");
+    assert_eq!(scored["arms"], report["arms"]);
+    assert_eq!(scored["misses"], report["misses"]);
+}
+
+#[test]
+fn the_published_exam_runs_unmodified() {
+    let published = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/hermes-eval");
+    if !published.is_dir() {
+        eprintln!("skipped: no published exam at {}", published.display());
+        return;
+    }
+    let exam = read(&published, &[]);
+    let stage = Stage::new(&published, Examiner::new(&exam));
+    succeeded(&stage.run("h", &["--repeat", "2"]));
+    check(&stage, "h", 31, 3);
+}
+
+#[test]
+fn without_models_states_are_graded_and_nobody_is_asked() {
+    let exam = read(&own_exam(), &[]);
+    let stage = Stage::new(&own_exam(), Examiner::new(&exam));
+    let own = own_exam().display().to_string();
+    let output = stage.eval(&["run", "--exam", &own, "--label", "d"]);
+    succeeded(&output);
+    assert!(stage.server.received().is_empty());
+    let report = stage.report("d");
+    assert_eq!(report["manifest"]["repeats"], 1);
+    let arms = report["arms"].as_array().unwrap();
+    let recall = |name: &str| {
+        let arm = arms.iter().find(|arm| arm["arm"] == name).unwrap();
+        arm["state_recall"]["mean"].as_f64().unwrap()
+    };
+    assert!(
+        recall("uncompacted") > 0.99,
+        "the banks ask for what stands in the fixtures"
+    );
+    assert!(recall("ledger") > recall("keep-last"));
+    // The same again is the same.
+    succeeded(&stage.eval(&["run", "--exam", &own, "--label", "e"]));
+    assert_eq!(stage.report("e"), report);
+}
