@@ -211,7 +211,7 @@ impl Desk {
         if let Some(why) = lock(&self.over).clone() {
             return Err(Unanswered::Over(why));
         }
-        let expected = expected_cost(model, call);
+        let expected = self.most.map_or(0.0, |_| expected_cost(model, call));
         self.reserve(expected)?;
         let question = Question::Prompt(call.prompt.clone());
         let answered = chain.ask_from(call.from, &question, &|_| {}).await;
