@@ -1,0 +1,221 @@
+//! How a text bears on what it names: whether it denies it, and whether it says that it is past.
+//!
+//! Only the clause is looked at, and of it no more than [`REACH`] on either side.
+
+use std::ops::Range;
+
+use crate::grade::fold::Break;
+use crate::grade::fold::Folded;
+use crate::grade::marks;
+
+/// How many bytes before and behind are looked at: some twelve words.
+const REACH: usize = 120;
+
+/// A denial may stand so many words before what it denies, if these say nothing.
+const MOST_BETWEEN: usize = 4;
+
+/// An adjective or a denial marks a past value when it stands within so many words before it.
+const NEAR: usize = 5;
+
+/// The words before and behind a place, as far as they matter.
+struct Beside<'a> {
+    /// The nearest first.
+    before: Vec<&'a str>,
+    behind: Vec<&'a str>,
+    /// What follows, with its punctuation, across clauses of the sentence.
+    tail: &'a str,
+}
+
+fn floor(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+fn bare(word: &str) -> &str {
+    match word {
+        "->" => word,
+        _ => word.trim_matches(|c: char| !c.is_alphanumeric()),
+    }
+}
+
+fn beside<'a>(folded: &'a Folded, place: &Range<usize>) -> Beside<'a> {
+    let text = &folded.text;
+    let clause = folded.around(place, Break::Clause);
+    let sentence = folded.around(place, Break::Sentence);
+    let start = floor(text, clause.start.max(place.start.saturating_sub(REACH)));
+    let end = floor(text, clause.end.min(place.end + REACH)).max(place.end);
+    let tail_end = floor(text, sentence.end.min(place.end + REACH)).max(place.end);
+    let some = |word: &&str| !word.is_empty();
+    Beside {
+        before: text[start..place.start].rsplit(' ').map(bare).filter(some).collect(),
+        behind: text[place.end..end].split(' ').map(bare).filter(some).collect(),
+        tail: &text[place.end..tail_end],
+    }
+}
+
+/// Whether a text denies what it names at a place: `not X`, `no longer X`, `instead of X`, `X is not used`.
+pub fn is_denied(folded: &Folded, place: &Range<usize>) -> bool {
+    let beside = beside(folded, place);
+    let skipped = beside
+        .before
+        .iter()
+        .take_while(|word| marks::BETWEEN.contains(word))
+        .count();
+    if skipped <= MOST_BETWEEN && beside.before.get(skipped).is_some_and(|word| denies(word)) {
+        return true;
+    }
+    const FALSE: &[&str] = &[
+        "used",
+        "valid",
+        "current",
+        "correct",
+        "right",
+        "true",
+        "the",
+        "in",
+        "relevant",
+        "active",
+        "chosen",
+        "verwendet",
+        "gültig",
+        "aktuell",
+        "richtig",
+        "der",
+        "die",
+        "das",
+    ];
+    matches!(beside.behind.as_slice(), ["is" | "was" | "are" | "were" | "ist" | "war", "not" | "nicht", word, ..] if FALSE.contains(word))
+}
+
+fn denies(word: &str) -> bool {
+    marks::DENYING.contains(&word) || marks::INSTEAD.contains(&word)
+}
+
+/// Whether there is a denial among words.
+pub fn has_denial(words: &str) -> bool {
+    words.split(' ').any(|word| marks::DENYING.contains(&bare(word)))
+}
+
+/// Whether there is a denial directly before a place.
+pub fn follows_denial(folded: &Folded, place: &Range<usize>) -> bool {
+    let words = beside(folded, place).before;
+    words.iter().take(2).any(|word| denies(word))
+}
+
+/// Whether a text says that what it names at a place is past.
+pub fn is_past(folded: &Folded, place: &Range<usize>) -> bool {
+    if folded.is_set_aside(place.start) {
+        return true;
+    }
+    let beside = beside(folded, place);
+    beside.is_past_by_before() || beside.is_past_by_behind() || beside.is_past_by_tail()
+}
+
+impl Beside<'_> {
+    fn is_past_by_before(&self) -> bool {
+        for (distance, word) in self.before.iter().enumerate() {
+            // The words between the mark and the value.
+            let between = &self.before[..distance];
+            let next = between.last().copied().unwrap_or("");
+            let leads_on = |only: &[&str]| between.iter().any(|word| only.contains(word));
+            let is_mark = match *word {
+                word if marks::OVER.contains(&word) => {
+                    !leads_on(&["by", "with", "now", "durch", "jetzt", "теперь", "->"])
+                }
+                word if marks::OLD.contains(&word) => distance < NEAR && !leads_on(marks::TOWARDS),
+                word if marks::REPLACING.contains(&word) => !leads_on(marks::TOWARDS),
+                "instead" => next == "of",
+                "rather" => next == "than",
+                "used" => next == "to",
+                word if marks::INSTEAD.contains(&word) => true,
+                "no" if next == "longer" => true,
+                word if marks::DENYING.contains(&word) => distance < NEAR && next != "only",
+                word if marks::WAS.contains(&word) => between.iter().all(|word| is_plain(word)),
+                word if marks::FROM.contains(&word) => distance < 3 && self.leads_to_another(),
+                _ => false,
+            };
+            if is_mark {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// `from X to Y`: behind the value there is the way to another.
+    fn leads_to_another(&self) -> bool {
+        const TO: &[&str] = &["to", "->", "auf", "zu", "nach", "на", "into"];
+        self.tail.split(' ').map(bare).take(8).any(|word| TO.contains(&word))
+    }
+
+    fn is_past_by_behind(&self) -> bool {
+        let words = &self.behind;
+        words.iter().enumerate().any(|(at, word)| {
+            let earlier = &words[at.saturating_sub(3)..at];
+            let is_said_of_it = earlier.iter().any(|word| marks::BEING.contains(word));
+            let next = words.get(at + 1).copied().unwrap_or("");
+            match *word {
+                word if marks::OVER.contains(&word) => true,
+                word if marks::ENDED.contains(&word) => is_said_of_it || matches!(next, "by" | "durch"),
+                "заменен" | "заменено" | "заменена" | "заменили" => true,
+                "no" => next == "longer" && (is_said_of_it || at == 0),
+                "больше" | "уже" => next == "не",
+                "nicht" => next == "mehr" || is_said_of_it,
+                "not" => is_said_of_it && at < 3 && next != "only",
+                "не" => at == 0,
+                _ => false,
+            }
+        })
+    }
+
+    fn is_past_by_tail(&self) -> bool {
+        let tail = self.tail.trim_start_matches([' ', '.', '\'']);
+        if tail.starts_with("->") {
+            return true;
+        }
+        if let Some(bracket) = tail.strip_prefix(['(', '[']) {
+            return marks::closes(bracket);
+        }
+        let Some(rest) = tail.strip_prefix([',', ';', '-']) else {
+            return false;
+        };
+        let mut words = rest.split(' ').map(bare).filter(|word| !word.is_empty());
+        let first = words.next().unwrap_or("");
+        let second = words.next().unwrap_or("");
+        marks::NOW.contains(&first)
+            || (matches!(
+                first,
+                "but" | "then" | "later" | "and" | "aber" | "dann" | "später" | "но" | "а" | "потом" | "затем"
+            ) && (marks::NOW.contains(&second) || marks::ENDED.contains(&second)))
+            || (marks::ENDED.contains(&first) || marks::OVER.contains(&first) && second.is_empty())
+    }
+}
+
+/// Words that may stand between `was` and a past value.
+fn is_plain(word: &str) -> bool {
+    matches!(
+        word,
+        "the"
+            | "a"
+            | "an"
+            | "on"
+            | "at"
+            | "in"
+            | "using"
+            | "still"
+            | "first"
+            | "just"
+            | "port"
+            | "auf"
+            | "der"
+            | "die"
+            | "das"
+            | "im"
+            | "noch"
+            | "mit"
+            | "на"
+            | "в"
+            | "порт"
+    )
+}
