@@ -1,10 +1,12 @@
 //! `mainstay eval`: how good compaction is. One file a subcommand.
 
 mod gate;
+mod list;
 mod preflight;
 mod retention;
 mod run;
 mod score;
+mod validate;
 
 pub use gate::GateNotMet;
 
@@ -23,18 +25,22 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    List(list::Arguments),
     Preflight(preflight::Arguments),
     Retention(Box<retention::Arguments>),
     Run(Box<run::Arguments>),
     Score(score::Arguments),
+    Validate(validate::Arguments),
 }
 
 /// Measures.
 pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Screen) -> anyhow::Result<()> {
     match &arguments.command {
+        Command::List(arguments) => list::run(arguments, screen),
         Command::Preflight(arguments) => preflight::run(arguments, screen),
         Command::Retention(arguments) => retention::run(arguments, screen),
         Command::Run(arguments) => run::run(arguments, configuration, screen),
         Command::Score(arguments) => score::run(arguments, screen),
+        Command::Validate(arguments) => validate::run(arguments, screen),
     }
 }

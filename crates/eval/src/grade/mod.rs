@@ -110,6 +110,27 @@ pub fn has_fact<'a>(text: &str, forms: impl IntoIterator<Item = &'a str>) -> boo
     forms.into_iter().any(|form| Phrase::new(form).is_in(&folded, false))
 }
 
+/// Texts that many facts are looked for in, prepared once.
+pub struct Pages(Vec<Folded>);
+
+impl Pages {
+    /// Prepares texts.
+    pub fn new<S: AsRef<str>>(texts: &[S]) -> Self {
+        Self(texts.iter().map(|text| Folded::new(text.as_ref())).collect())
+    }
+
+    /// Which of them name a fact in any of the given forms, even where they deny it.
+    pub fn naming<'a>(&self, forms: impl IntoIterator<Item = &'a str>) -> Vec<usize> {
+        let forms: Vec<Phrase> = forms.into_iter().map(Phrase::new).collect();
+        let names = |folded: &Folded| forms.iter().any(|form| form.is_in(folded, true));
+        let pages = self.0.iter().enumerate();
+        pages
+            .filter(|(_, folded)| names(folded))
+            .map(|(index, _)| index)
+            .collect()
+    }
+}
+
 /// Grades a text as the answer to a probe; `secrets` are the bank's.
 pub fn grade(text: &str, probe: &Probe, secrets: &[String]) -> Grade {
     let folded = Folded::new(text);
