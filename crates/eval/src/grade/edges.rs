@@ -68,10 +68,10 @@ fn fits_right(text: &str, place: &Range<usize>, last: char, (near, far): Two) ->
     if !is_word(last) {
         return true;
     }
-    if is_word(near) && !is_unspaced(near) && !is_unspaced(last) {
-        return false;
-    }
     let found = &text[place.clone()];
+    if is_word(near) && !is_unspaced(near) && !is_unspaced(last) {
+        return (near == 't' && is_digit(far) && ends_with_date(found)) || is_short_hash(found, &text[place.end..]);
+    }
     let is_short = found.bytes().rev().take_while(u8::is_ascii_digit).count() < LONG_NUMBER;
     let is_number = last.is_ascii_digit();
     match near {
@@ -83,6 +83,36 @@ fn fits_right(text: &str, place: &Range<usize>, last: char, (near, far): Two) ->
         ':' if is_number => !(is_digit(far) && digits(found) < 3),
         _ => true,
     }
+}
+
+/// Whether something ends with `2026-11-16`: a time may stand right behind it.
+fn ends_with_date(found: &str) -> bool {
+    let bytes = found.as_bytes();
+    let date = bytes.len().checked_sub(10).map_or(&[][..], |start| &bytes[start..]);
+    let is_dashed = |(at, byte): (usize, &u8)| {
+        if at == 4 || at == 7 {
+            *byte == b'-'
+        } else {
+            byte.is_ascii_digit()
+        }
+    };
+    date.len() == 10 && date.iter().enumerate().all(is_dashed)
+}
+
+/// Whether something is the start of a hash that goes on: seven digits, the least that git shows, with letters among them.
+fn is_short_hash(found: &str, behind: &str) -> bool {
+    // The longest in use has 64 digits; what goes on longer is no hash.
+    let rest = behind
+        .bytes()
+        .take(65)
+        .take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+    let is_hexadecimal = |byte: &u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(byte);
+    found.len() >= 7
+        && found.bytes().all(|byte| is_hexadecimal(&byte))
+        && found.bytes().any(|byte| byte.is_ascii_digit())
+        && found.bytes().any(|byte| byte.is_ascii_alphabetic())
+        && rest.clone().count() <= 64
+        && rest.clone().all(|byte| is_hexadecimal(&byte))
 }
 
 fn digits(found: &str) -> usize {

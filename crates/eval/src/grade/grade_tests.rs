@@ -169,29 +169,30 @@ fn credentials_are_leaks_unless_they_are_expected() {
 }
 
 #[test]
-fn ten_megabytes_take_a_moment() {
+fn time_grows_with_the_text_and_no_faster() {
     let asked = probe(
         &["not there", "8080", "src/missing.rs", "core claim is correct"],
         &["7070", "aaaa"],
     );
-    for piece in [
-        "lorem ipsum 8080x dolor, not 7070 core claim. ",
-        "aaaaaaaaaaaaaaaa",
-        "~~a~~ ",
-        "\\n\\\\n\\u0041 ",
-        "a,b;c (d) [e] ",
-        "core claim ",
-        "1,2,3,",
-        "не 7070 порта ",
-    ] {
-        let text = piece.repeat(10_000_000 / piece.len());
+    // Ten megabytes of ordinary text; of what could be slow a tenth, in a tenth of the time.
+    let pieces = [
+        ("lorem ipsum 8080x dolor, not 7070 core claim. ", 10),
+        ("aaaaaaaaaaaaaaaa", 1),
+        ("~~a~~ ", 1),
+        ("\\n\\\\n\\u0041 ", 1),
+        ("a,b;c (d) [e] ", 1),
+        ("core claim ", 1),
+        ("1,2,3,", 1),
+        ("не 7070 порта ", 1),
+    ];
+    for (piece, megabytes) in pieces {
+        let text = piece.repeat(megabytes * 1_000_000 / piece.len());
         let start = Instant::now();
         grade(&text, &asked, &["a-secret-of-the-bank".to_owned()]);
         grade_state(&[&text], &asked, &[]);
         let took = start.elapsed();
-        // Optimised dependencies, unhurried machine: well under two seconds; the bound leaves room for a busy one.
-        assert!(took < Duration::from_secs(20), "{piece:?}: {took:?}");
-        eprintln!("{piece:?}: {took:?}");
+        // Some 150 milliseconds a megabyte on an idle machine; the bound leaves room for a busy one.
+        assert!(took < Duration::from_secs(2 * megabytes as u64), "{piece:?}: {took:?}");
     }
 }
 

@@ -299,7 +299,7 @@ fn compounds(fact: &str) -> Vec<String> {
 
 /// A fact with its long numbers in every grouping, and those spellings that only count on the Continent.
 fn number_spellings(fact: &str) -> (Vec<String>, Vec<String>) {
-    let plain: String = joined_groups(fact);
+    let plain: String = joined_groups(&joined_by_spaces(fact));
     let has_long = plain.split(' ').any(is_long);
     let mut spellings = vec![fact.to_owned()];
     let mut continental = Vec::new();
@@ -331,6 +331,23 @@ fn is_number(text: &str) -> bool {
 fn is_long(token: &str) -> bool {
     let number = words::core(token).1;
     is_number(number) && number.len() > 3 && !number.starts_with('0')
+}
+
+/// `12 000` in one piece.
+fn joined_by_spaces(fact: &str) -> String {
+    let mut joined: Vec<String> = Vec::new();
+    let mut is_open = false;
+    for token in fact.split(' ') {
+        let is_group = token.len() == 3 && is_number(token);
+        match joined.last_mut() {
+            Some(number) if is_group && is_open => number.push_str(token),
+            Some(_) | None => {
+                is_open = token.len() <= 3 && is_number(token) && !token.starts_with('0');
+                joined.push(token.to_owned());
+            }
+        }
+    }
+    joined.join(" ")
 }
 
 /// Numbers without the signs between their groups of three.

@@ -220,17 +220,26 @@ fn push_core(out: &mut String, word: &str, follows_number: bool) {
         return out.push_str(digits);
     }
     if follows_number && let Some(unit) = canonical(UNITS, word) {
-        return out.push_str(unit);
+        out.truncate(out.trim_end().len());
+        return push_unit(out, unit);
     }
     if let Some((number, unit)) = measured(word) {
         out.push_str(number);
-        out.push(' ');
-        return out.push_str(unit);
+        return push_unit(out, unit);
     }
     let path = word
         .strip_prefix("./")
         .filter(|rest| rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'));
     out.push_str(path.unwrap_or(word));
+}
+
+/// Adds a unit to a number. Full hours of the twelve-hour clock need no minutes.
+fn push_unit(out: &mut String, unit: &str) {
+    if matches!(unit, "am" | "pm") && out.ends_with(":00") {
+        out.truncate(out.len() - ":00".len());
+    }
+    out.push(' ');
+    out.push_str(unit);
 }
 
 /// `30s`, `1.5gb`, `30-second`: a number and its unit.
