@@ -17,6 +17,9 @@ const MOST_BETWEEN: usize = 4;
 /// An adjective or a denial marks a past value when it stands within so many words before it.
 const NEAR: usize = 5;
 
+/// Words between a value and the one that came instead.
+const TO: &[&str] = &["to", "->", "auf", "zu", "nach", "на", "into"];
+
 /// The words before and behind a place, as far as they matter.
 struct Beside<'a> {
     /// The nearest first.
@@ -133,7 +136,24 @@ impl Beside<'_> {
                 "no" if next == "longer" => true,
                 word if marks::DENYING.contains(&word) => distance < NEAR && next != "only",
                 word if marks::WAS.contains(&word) => between.iter().all(|word| is_plain(word)),
-                word if marks::FROM.contains(&word) => distance < 3 && self.leads_to_another(),
+                word if marks::FROM.contains(&word) => {
+                    let is_left = self
+                        .before
+                        .iter()
+                        .skip(distance + 1)
+                        .take(2)
+                        .any(|word| marks::CHANGING.contains(word));
+                    distance < 3 && !leads_on(TO) && (is_left || self.leads_to_another())
+                }
+                "off" => distance == 0,
+                word if marks::CHANGING.contains(&word) => {
+                    let is_led_on = self.behind.first().is_some_and(|word| TO.contains(word));
+                    distance < 3 && !leads_on(marks::TOWARDS) && is_led_on
+                }
+                word if marks::FIRST.contains(&word) => {
+                    let mut tail = self.tail.split(' ').map(bare);
+                    distance < NEAR && tail.any(|word| marks::THEN.contains(&word))
+                }
                 _ => false,
             };
             if is_mark {
@@ -145,7 +165,6 @@ impl Beside<'_> {
 
     /// `from X to Y`: behind the value there is the way to another.
     fn leads_to_another(&self) -> bool {
-        const TO: &[&str] = &["to", "->", "auf", "zu", "nach", "на", "into"];
         self.tail.split(' ').map(bare).take(8).any(|word| TO.contains(&word))
     }
 
@@ -163,7 +182,7 @@ impl Beside<'_> {
                 "больше" | "уже" => next == "не",
                 "nicht" => next == "mehr" || is_said_of_it,
                 "not" => is_said_of_it && at < 3 && next != "only",
-                "не" => at == 0,
+                "не" | "became" | "becomes" | "стал" => at == 0,
                 _ => false,
             }
         })
@@ -177,18 +196,38 @@ impl Beside<'_> {
         if let Some(bracket) = tail.strip_prefix(['(', '[']) {
             return marks::closes(bracket);
         }
+        if self.is_changed_later() {
+            return true;
+        }
         let Some(rest) = tail.strip_prefix([',', ';', '-']) else {
             return false;
         };
         let mut words = rest.split(' ').map(bare).filter(|word| !word.is_empty());
         let first = words.next().unwrap_or("");
         let second = words.next().unwrap_or("");
+        let is_turn = matches!(first, "but" | "then" | "and" | "aber" | "dann" | "но" | "а" | "потом");
+        let is_ended = marks::ENDED.contains(&first);
         marks::NOW.contains(&first)
-            || (matches!(
-                first,
-                "but" | "then" | "later" | "and" | "aber" | "dann" | "später" | "но" | "а" | "потом" | "затем"
-            ) && (marks::NOW.contains(&second) || marks::ENDED.contains(&second)))
-            || (marks::ENDED.contains(&first) || marks::OVER.contains(&first) && second.is_empty())
+            || (is_turn && (marks::NOW.contains(&second) || marks::ENDED.contains(&second)))
+            || (is_ended && (TO.contains(&second) || matches!(second, "by" | "durch")))
+            || (marks::OVER.contains(&first) && second.is_empty())
+    }
+
+    /// `X ... was later changed`.
+    fn is_changed_later(&self) -> bool {
+        let words: Vec<&str> = self
+            .tail
+            .split(' ')
+            .map(bare)
+            .filter(|word| !word.is_empty())
+            .take(8)
+            .collect();
+        let is_later =
+            |word: &&str| marks::THEN.contains(word) && !marks::NOW.contains(word) && !matches!(*word, "but" | "aber");
+        words.iter().enumerate().any(|(at, word)| {
+            let is_change = marks::ENDED.contains(word) || marks::CHANGING.contains(word);
+            is_change && words[at.saturating_sub(2)..at].iter().any(is_later)
+        })
     }
 }
 

@@ -250,6 +250,57 @@ pub const ENDED: &[&str] = &[
     "geändert",
     "verworfen",
     "entfernt",
+    "wrong",
+    "incorrect",
+    "invalid",
+    "falsch",
+    "ungültig",
+    "неверно",
+];
+
+/// Verbs of changing something: what they start from is over, what they lead to is not.
+pub const CHANGING: &[&str] = &[
+    "changed",
+    "change",
+    "changing",
+    "moved",
+    "switched",
+    "migrated",
+    "updated",
+    "upgraded",
+    "bumped",
+    "raised",
+    "lowered",
+    "renamed",
+    "away",
+    "off",
+    "geändert",
+    "gewechselt",
+    "umgestellt",
+    "изменили",
+    "изменен",
+    "поменяли",
+    "перешли",
+];
+
+/// Words for what came first, where something else came then.
+pub const FIRST: &[&str] = &["first", "started", "began", "zuerst", "zunächst", "erst", "вначале"];
+
+/// Words for what came then.
+pub const THEN: &[&str] = &[
+    "then",
+    "later",
+    "subsequently",
+    "now",
+    "but",
+    "dann",
+    "später",
+    "jetzt",
+    "aber",
+    "потом",
+    "затем",
+    "позже",
+    "теперь",
 ];
 
 /// Words behind which the new stands, after a verb of replacing.
