@@ -1,9 +1,12 @@
 //! The grader against recorded conversations: what they say word for word is found, and what only others say is not.
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use mainstay_eval::fixture::Exam;
+use mainstay_eval::fixture::Kind;
+use mainstay_eval::fixture::Probe;
 use mainstay_eval::fixture::Subject;
 use mainstay_eval::grade::grade_state;
 use mainstay_eval::retention::render;
@@ -68,4 +71,52 @@ fn whole_conversations_have_what_they_say_and_not_what_others_say() {
     eprintln!("{elsewhere} of {asked} facts that another conversation does not have word for word are found there");
     // What is left are bare numbers and pairs of everyday words.
     assert!(elsewhere * 20 <= asked, "{elsewhere} of {asked}");
+}
+
+/// Conversations in which values are corrected, as the ledger and as nothing but the newest messages show them: the states with their
+/// probes, each asking for one value.
+fn graded(engine: &str) -> (usize, usize, Vec<String>) {
+    let engines = mainstay_eval::preflight::engines();
+    let engine = engines.iter().find(|known| known.name() == engine).unwrap();
+    let (mut asked, mut found, mut stale) = (0, 0, Vec::new());
+    for seed in 0..24 {
+        let conversation = mainstay_eval::preflight::planted(seed);
+        let state = engine.compact(&conversation.transcript, conversation.tail);
+        let messages: Vec<String> = state.messages.iter().map(render).collect();
+        // Of other languages the ledger knows basics, and may miss a correction.
+        for fact in conversation
+            .sheet
+            .facts
+            .iter()
+            .filter(|fact| fact.language.is_first_class())
+        {
+            let probe = Probe {
+                id: "value".to_owned(),
+                kind: Kind::Recall,
+                question: format!("What is {}?", fact.subject),
+                expected_facts: vec![fact.current.clone()],
+                stale_facts: fact.stale.clone(),
+                forms: BTreeMap::new(),
+                spans: BTreeMap::new(),
+            };
+            let grade = grade_state(&messages, &probe, &[]);
+            asked += 1;
+            found += usize::from(grade.facts[0].found);
+            stale.extend(
+                grade
+                    .stale
+                    .into_iter()
+                    .map(|value| format!("seed {seed}: {value} for {}", fact.current)),
+            );
+        }
+    }
+    (asked, found, stale)
+}
+
+#[test]
+fn states_of_a_ledger_have_the_values_and_give_no_old_ones_as_current() {
+    let (asked, found, stale) = graded("ledger");
+    assert_eq!((found, stale.as_slice()), (asked, &[][..]), "{stale:#?}");
+    let (_, found, _) = graded("hot-tail-only");
+    assert_eq!(found, 0, "nothing that is planted stands in the tail");
 }
