@@ -191,8 +191,8 @@ fn time_grows_with_the_text_and_no_faster() {
         grade(&text, &asked, &["a-secret-of-the-bank".to_owned()]);
         grade_state(&[&text], &asked, &[]);
         let took = start.elapsed();
-        // Some 150 milliseconds a megabyte on an idle machine; the bound leaves room for a busy one.
-        assert!(took < Duration::from_secs(2 * megabytes as u64), "{piece:?}: {took:?}");
+        // Some 150 milliseconds a megabyte on an idle machine. The bound is for a busy one: what is quadratic takes minutes.
+        assert!(took < Duration::from_secs(10 * megabytes as u64), "{piece:?}: {took:?}");
     }
 }
 
