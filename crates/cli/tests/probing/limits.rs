@@ -37,8 +37,9 @@ fn a_dry_run_says_what_it_would_cost_and_asks_nobody() {
     for (expected, spent) in duties {
         assert_eq!(expected["duty"], spent["duty"]);
         let ratio = |name: &str| spent[name].as_f64().unwrap() / expected[name].as_f64().unwrap();
-        assert!((0.6..1.6).contains(&ratio("calls")), "{expected} {spent}");
-        assert!((0.3..2.0).contains(&ratio("input")), "{expected} {spent}");
+        // Fewer where two arms come to the same state: the same request is made once.
+        assert!((0.3..1.3).contains(&ratio("calls")), "{expected} {spent}");
+        assert!((0.2..1.5).contains(&ratio("input")), "{expected} {spent}");
     }
 }
 

@@ -134,6 +134,7 @@ mod tests {
             kind: Kind::Recall,
             state: Grade::default(),
             searched: None,
+            found: None,
             answer: Some(String::new()),
             graded: Some(graded),
             judged: Some(Judgement {

@@ -3,6 +3,10 @@
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::fixture::Probe;
+use crate::grade::Grade;
+use crate::grade::grade_state;
+
 /// What became of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -69,17 +73,19 @@ pub struct StateRecord {
 }
 
 impl StateRecord {
-    /// The state as one text, as it was graded and as an answering model read it.
-    pub fn text(&self) -> String {
-        let mut text = String::new();
-        for message in &self.after {
-            text.push_str(&format!("[{}]\n{}\n\n", message.role, message.text));
+    /// What it is worth for a probe, with what a search found beside it. A secret is a leak only in what compaction wrote: what
+    /// is kept as it was is kept.
+    pub fn graded(&self, found: Option<&str>, probe: &Probe, secrets: &[String]) -> Grade {
+        let after = self.after.iter().map(|message| message.text.as_str());
+        let shown: Vec<&str> = after.chain(found).collect();
+        Grade {
+            leaks: grade_state(&[self.written()], probe, secrets).leaks,
+            ..grade_state(&shown, probe, secrets)
         }
-        text
     }
 
     /// What of it is not as it was in the fixture: blocks, and what was shortened.
-    pub fn written(&self) -> String {
+    fn written(&self) -> String {
         let is_kept = |message: &&Shown| {
             let from = message.from.and_then(|from| self.before.get(from));
             from.is_some_and(|from| from.text == message.text)

@@ -18,6 +18,7 @@ use crate::grade::grade;
 use crate::record::Judgement;
 use crate::record::Run;
 use crate::record::Sample;
+use crate::record::StateRecord;
 use crate::rubric;
 use crate::rubric::Reading;
 use crate::run::Plan;
@@ -143,8 +144,7 @@ pub async fn hold(plan: &Plan, desk: Arc<Desk>, folder: Arc<Folder>, watch: Watc
 /// What an answering model gets to see.
 struct Seen {
     text: String,
-    /// What of it compaction wrote: only there a secret is a leak, for what is kept as it was is kept.
-    written: String,
+    record: StateRecord,
     archive: Option<Archive>,
     /// Holds the archive's file for as long as it is searched.
     _place: Option<tempfile::TempDir>,
@@ -167,7 +167,7 @@ impl Bench {
             fixture: name,
             arm: &arm.name,
         });
-        let seen = seen(&state, record.written(), arm)?;
+        let seen = seen(&state, record, arm)?;
         for probe in subject.bank.probes.iter().filter(|probe| !is_done(probe)) {
             match self.sample(subject, arm, repeat, probe, &seen).await {
                 Ok(sample) => {
@@ -227,7 +227,7 @@ impl Bench {
         probe: &Probe,
         seen: &Seen,
     ) -> Result<Sample, Stopped> {
-        let grade = |text: &str| grade(text, probe, &subject.bank.secrets);
+        let secrets = &subject.bank.secrets;
         let mut sample = Sample {
             fixture: subject.name().to_owned(),
             arm: arm.name.clone(),
@@ -245,7 +245,7 @@ impl Bench {
         if self.desk.models().answer.is_some() {
             match self.answer(probe, repeat, seen, &mut sample).await? {
                 Ok(answer) => {
-                    sample.graded = Some(grade(&answer));
+                    sample.graded = Some(grade(&answer, probe, secrets));
                     match self.judge(probe, repeat, &answer).await? {
                         Ok(judged) => sample.judged = judged,
                         Err(why) => sample.excluded = Some(why),
@@ -259,11 +259,7 @@ impl Bench {
             sample.searched = Some(probe.question.clone());
             sample.found = Some(archive.search(&probe.question)?);
         }
-        sample.state = match &sample.found {
-            Some(found) => grade(&format!("{}\n{found}", seen.text)),
-            None => grade(&seen.text),
-        };
-        sample.state.leaks = grade(&seen.written).leaks;
+        sample.state = seen.record.graded(sample.found.as_deref(), probe, secrets);
         Ok(sample)
     }
 
@@ -352,12 +348,12 @@ impl Bench {
     }
 }
 
-fn seen(state: &State, written: String, arm: &Arm) -> Result<Seen, HoldError> {
+fn seen(state: &State, record: StateRecord, arm: &Arm) -> Result<Seen, HoldError> {
     let text = as_text(&state.messages);
     if !arm.has_recall {
         return Ok(Seen {
             text,
-            written,
+            record,
             archive: None,
             _place: None,
         });
@@ -366,7 +362,7 @@ fn seen(state: &State, written: String, arm: &Arm) -> Result<Seen, HoldError> {
     let archive = Archive::new(&place.path().join("store.db"), &state.dropped)?;
     Ok(Seen {
         text,
-        written,
+        record,
         archive: Some(archive),
         _place: Some(place),
     })

@@ -108,16 +108,9 @@ fn graded(sample: &Sample, exam: &Exam, state: &StateRecord) -> Option<Sample> {
     let subject = exam.subjects.iter().find(|subject| subject.name() == sample.fixture)?;
     let probe = subject.bank.probes.iter().find(|probe| probe.id == sample.probe)?;
     let secrets = &subject.bank.secrets;
-    let mut text = state.text();
-    if let Some(found) = &sample.found {
-        text.push('\n');
-        text.push_str(found);
-    }
-    let mut in_state = grade(&text, probe, secrets);
-    in_state.leaks = grade(&state.written(), probe, secrets).leaks;
     Some(Sample {
         kind: probe.kind,
-        state: in_state,
+        state: state.graded(sample.found.as_deref(), probe, secrets),
         graded: sample.answer.as_ref().map(|answer| grade(answer, probe, secrets)),
         ..sample.clone()
     })

@@ -107,6 +107,18 @@ pub fn report(report: &Report, directory: &Path, screen: &mut Screen) -> anyhow:
     for arm in report.arms.iter().filter(|arm| !arm.is_control) {
         misses(report, arm, screen)?;
     }
+    if let Some(agreement) = &report.agreement
+        && let Some(same) = agreement.same_verdict
+    {
+        screen.line(&format!(
+            "\nGrader and judge give the same verdict on {:.0} % of {} answers{}.",
+            100.0 * same,
+            agreement.pairs,
+            agreement
+                .kappa
+                .map_or(String::new(), |kappa| format!(", kappa {kappa:.2}"))
+        ))?;
+    }
     let excluded: usize = report.excluded.values().sum();
     if excluded > 0 {
         screen.heading(&format!("{excluded} samples count in no score"))?;

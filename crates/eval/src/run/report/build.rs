@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use mainstay_llm::price::Spent;
 
 use crate::fixture::Kind;
+use crate::grade::agreement;
 use crate::record::ArmUsed;
 use crate::record::Dimension;
 use crate::record::Run;
@@ -47,6 +48,7 @@ pub fn report(run: &Run, spent: &BTreeMap<Duty, Spent>) -> Result<Report, RunErr
         arms,
         misses: misses(run),
         excluded,
+        agreement: Some(agreement(&run.samples)).filter(|agreement| agreement.pairs > 0),
         spent: spent.iter().map(|(duty, spent)| duty_spent(*duty, spent)).collect(),
     })
 }

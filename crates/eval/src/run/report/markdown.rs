@@ -41,6 +41,7 @@ pub fn markdown(report: &Report) -> String {
         let misses: Vec<&Miss> = report.misses.iter().filter(|miss| miss.arm == arm.arm).collect();
         list_misses(&mut text, &arm.arm, &misses);
     }
+    agreed(&mut text, report);
     excluded(&mut text, report);
     spent(&mut text, report);
     text
@@ -196,6 +197,25 @@ fn list_misses(text: &mut String, arm: &str, misses: &[&Miss]) {
         let _ = writeln!(text, "- and {} more, in report.json", misses.len() - MOST_MISSES);
     }
     text.push('\n');
+}
+
+/// Whether the deterministic grader would have said the same as the judge.
+fn agreed(text: &mut String, report: &Report) {
+    let Some(agreement) = &report.agreement else { return };
+    let shown = |figure: Option<f64>| figure.map_or("–".to_owned(), |figure| format!("{figure:.2}"));
+    let _ = writeln!(
+        text,
+        "Grader and judge on {} answers: same verdict {} %, kappa {}, rank correlation {}; only the judge passes {}, only the \
+         grader {}.\n",
+        agreement.pairs,
+        agreement
+            .same_verdict
+            .map_or("–".to_owned(), |share| format!("{:.0}", 100.0 * share)),
+        shown(agreement.kappa),
+        shown(agreement.correlation),
+        agreement.only_judge,
+        agreement.only_grader
+    );
 }
 
 fn excluded(text: &mut String, report: &Report) {

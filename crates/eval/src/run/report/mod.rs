@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::fixture::Kind;
+use crate::grade::Agreement;
 use crate::record::Manifest;
 use crate::stats::Estimate;
 
@@ -32,6 +33,8 @@ pub struct Report {
     pub misses: Vec<Miss>,
     /// Samples that count in no score of a judge, by reason.
     pub excluded: BTreeMap<String, usize>,
+    /// How far the grader and the judge agree on answers; `None` without a judge.
+    pub agreement: Option<Agreement>,
     /// What models cost, by duty.
     pub spent: Vec<DutySpent>,
 }
