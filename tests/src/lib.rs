@@ -27,3 +27,5 @@ pub mod examiner;
 pub mod server;
 
 pub mod reply;
+
+pub mod runs;

@@ -32,3 +32,4 @@ pub mod state;
 pub mod rubric;
 
 pub mod run;
+pub mod compare;

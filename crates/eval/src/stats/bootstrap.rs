@@ -99,7 +99,7 @@ impl Resampled {
                 // A mean that is off by rounding is not off.
                 if off <= mean.abs() * 1e-12 { 0.0 } else { off / error }
             }));
-            quotients.sort_by(f64::total_cmp);
+            quotients.sort_unstable_by(f64::total_cmp);
         }
         Some(Self {
             mean,
