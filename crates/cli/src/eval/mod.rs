@@ -1,7 +1,10 @@
 //! `mainstay eval`: how good compaction is. One file a subcommand.
 
+mod blocks;
+mod compare;
 mod gate;
 mod list;
+mod noise;
 mod preflight;
 mod retention;
 mod run;
@@ -26,6 +29,8 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     List(list::Arguments),
+    Compare(compare::Arguments),
+    Noise(noise::Arguments),
     Preflight(preflight::Arguments),
     Retention(Box<retention::Arguments>),
     Run(Box<run::Arguments>),
@@ -37,6 +42,8 @@ enum Command {
 pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Screen) -> anyhow::Result<()> {
     match &arguments.command {
         Command::List(arguments) => list::run(arguments, screen),
+        Command::Compare(arguments) => compare::run(arguments, screen),
+        Command::Noise(arguments) => noise::run(arguments, screen),
         Command::Preflight(arguments) => preflight::run(arguments, screen),
         Command::Retention(arguments) => retention::run(arguments, screen),
         Command::Run(arguments) => run::run(arguments, configuration, screen),
