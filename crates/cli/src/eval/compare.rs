@@ -184,6 +184,16 @@ fn blocks(comparison: &Comparison) -> Vec<Block> {
         "{} fixtures are the same in both",
         comparison.fixtures.len()
     )));
+    blocks.push(Block::Line(match comparison.floor.fixed {
+        Some(floor) => format!(
+            "a difference counts from {floor:.2} on, from {:.2} for shares and counts that a model has a part in",
+            floor / 5.0
+        ),
+        None => format!(
+            "a difference counts from what {} were measured to differ by",
+            plain(&comparison.floor.runs.join(", "))
+        ),
+    }));
     for left in comparison.left_out.iter().take(MOST_LEFT_OUT) {
         let (name, reason) = (plain(&left.name), &left.reason);
         blocks.push(Block::Faint(format!("left out: {} {name}: {reason}", left.what)));
@@ -288,13 +298,21 @@ fn cells(figure: &Figure) -> Vec<String> {
         let end = |value: f64| amount(measure, value, Sign::Shown);
         format!("[{}, {}]", end(low), end(high))
     });
+    let verdict = match figure.verdict {
+        // What is counted knows no noise.
+        Verdict::WithinNoise if measure.is_exact() => "as before",
+        verdict => verdict.words(),
+    };
     vec![
-        figure.verdict.words().to_owned(),
+        verdict.to_owned(),
         amount(measure, figure.a, Sign::Plain),
         amount(measure, figure.b, Sign::Plain),
         amount(measure, figure.difference, Sign::Shown),
         interval,
-        figure.p_corrected.map_or_else(dash, |p| format!("{p:.3}")),
+        figure.p_corrected.map_or_else(dash, |p| match p < 0.001 {
+            true => "<0.001".to_owned(),
+            false => format!("{p:.3}"),
+        }),
         figure
             .least_detectable
             .map_or_else(dash, |least| amount(measure, least, Sign::Plain)),

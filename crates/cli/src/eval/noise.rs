@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 use mainstay_eval::compare::EFFECTS;
-use mainstay_eval::compare::Measure;
 use mainstay_eval::compare::Noise;
 use mainstay_eval::compare::Noisy;
 use mainstay_eval::record::Run;
@@ -70,10 +69,7 @@ fn print(noise: &Noise, screen: &mut Screen) -> anyhow::Result<()> {
 }
 
 fn row(noisy: &Noisy) -> Vec<String> {
-    let digits = |value: f64| match noisy.measure {
-        Measure::Tokens => format!("{value:.0}"),
-        _ => format!("{value:.3}"),
-    };
+    let digits = |value: f64| format!("{value:.3}");
     let mut row = vec![
         noisy.measure.name().to_owned(),
         digits(noisy.deviation),

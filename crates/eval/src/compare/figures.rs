@@ -1,5 +1,7 @@
 //! Figures and verdicts: each measure of each arm, over all probes and by what they ask for.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use crate::compare::Floor;
@@ -7,6 +9,7 @@ use crate::compare::measure::Measure;
 use crate::compare::measure::Origin;
 use crate::compare::pairing::Pair;
 use crate::compare::states::ArmStates;
+use crate::compare::states::States;
 use crate::fixture::Kind;
 use crate::record::Sample;
 use crate::stats::Resampled;
@@ -58,7 +61,7 @@ pub struct Figure {
     pub a: f64,
     /// The second run's.
     pub b: f64,
-    /// The median over the first run's repeats of the mean over probes.
+    /// The median over the first run's repeats of the mean over probes; for tokens and flaws the mean over fixtures of their medians.
     pub a_median: f64,
     /// The same of the second run.
     pub b_median: f64,
@@ -74,7 +77,7 @@ pub struct Figure {
     pub p_corrected: Option<f64>,
     /// How many questions the family has.
     pub family: usize,
-    /// The true difference that would be found in 80 of 100 such comparisons.
+    /// The true difference that would be found in 80 of 100 such comparisons; `None` as well where fixtures do not differ in it.
     pub least_detectable: Option<f64>,
     /// The difference that must be reached to count.
     pub floor: f64,
@@ -166,17 +169,17 @@ impl Arm<'_> {
         if measure.is_exact() {
             for pair in pairs {
                 let (ours, theirs) = (leaks(&pair.a, measure), leaks(&pair.b, measure));
-                let named = |leak: &&String| format!("{} / {}: {leak}", pair.fixture, pair.probe);
+                let named = |leak: &String| format!("{} / {}: {leak}", pair.fixture, pair.probe);
                 draft.figure.new.extend(
                     theirs
                         .iter()
                         .filter(|leak| !ours.contains(*leak))
-                        .map(|leak| named(&leak)),
+                        .map(|leak| named(leak)),
                 );
                 draft.figure.gone.extend(
                     ours.iter()
                         .filter(|leak| !theirs.contains(*leak))
-                        .map(|leak| named(&leak)),
+                        .map(|leak| named(leak)),
                 );
             }
         }
@@ -185,29 +188,22 @@ impl Arm<'_> {
 
     fn of_states(&self, measure: Measure) -> Option<Draft> {
         let states = &self.states.fixtures;
-        let values = |states: &'_ crate::compare::states::States| match measure {
+        let values = |states: &States| match measure {
             Measure::Flaws => states.flaws.clone(),
             _ => states.tokens.clone(),
         };
-        let paired: Vec<(&str, f64, f64)> = states
-            .iter()
-            .filter_map(|state| {
-                let (ours, theirs) = values(state);
-                Some((
-                    state.fixture.as_str(),
-                    mean(ours.into_iter())?,
-                    mean(theirs.into_iter())?,
-                ))
-            })
-            .collect();
-        let middle = |side: fn((Vec<f64>, Vec<f64>)) -> Vec<f64>| {
-            let middles = states.iter().map(|state| median(side(values(state))));
-            mean(middles).unwrap_or(0.0)
-        };
-        let medians = (middle(|both| both.0), middle(|both| both.1));
+        let (mut paired, mut middles) = (Vec::new(), (Vec::new(), Vec::new()));
+        for state in states {
+            let (ours, theirs) = values(state);
+            middles.0.push(median(ours.clone()));
+            middles.1.push(median(theirs.clone()));
+            let means = mean(ours.into_iter()).zip(mean(theirs.into_iter()));
+            paired.extend(means.map(|(a, b)| (state.fixture.as_str(), a, b)));
+        }
+        let medians = (mean(middles.0.into_iter())?, mean(middles.1.into_iter())?);
         let mut draft = self.draft(measure, &paired, medians, 1.0)?;
         if measure == Measure::Flaws {
-            let named = |state: &crate::compare::states::States, code: &String| format!("{}: {code}", state.fixture);
+            let named = |state: &States, code: &String| format!("{}: {code}", state.fixture);
             for state in states {
                 draft
                     .figure
@@ -291,7 +287,9 @@ fn decide(mut slices: Vec<Vec<Draft>>) -> Vec<Vec<Figure>> {
             figure.p = Some(*p);
             figure.p_corrected = Some(corrected.p);
             figure.family = values.len();
-            figure.least_detectable = Some(resampled.least_detectable(first, figure.floor));
+            // Where nothing varies nothing can be said of how much it would vary.
+            let varies = resampled.error > 0.0;
+            figure.least_detectable = varies.then(|| resampled.least_detectable(first, figure.floor));
             let counts = corrected.p <= SHARE && figure.difference.abs() >= figure.floor;
             figure.verdict = match (figure.difference > 0.0) == figure.measure.is_more_better() {
                 _ if !counts => Verdict::WithinNoise,
@@ -327,7 +325,7 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 
 /// The median over repeats of the mean over samples.
 fn by_repeat<'a>(samples: impl Iterator<Item = &'a &'a Sample>, measure: Measure) -> f64 {
-    let mut repeats: std::collections::BTreeMap<u32, Vec<f64>> = std::collections::BTreeMap::new();
+    let mut repeats: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for sample in samples {
         repeats.entry(sample.repeat).or_default().extend(measure.of(sample));
     }

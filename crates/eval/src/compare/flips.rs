@@ -69,12 +69,26 @@ pub struct Flip {
     pub b_reason: Option<String>,
 }
 
-/// The probes of an arm that changed sides, the worst first.
+/// The probes of an arm that changed sides, in their order.
 pub fn flips(arm: &str, pairs: &[Pair<'_>]) -> Vec<Flip> {
-    let mut flips: Vec<Flip> = pairs.iter().filter_map(|pair| flip(arm, pair)).collect();
-    let fall = |flip: &Flip| flip.a.unwrap_or(0.0) - flip.b.unwrap_or(0.0);
-    flips.sort_by(|one, other| one.way.cmp(&other.way).then(fall(other).total_cmp(&fall(one))));
-    flips
+    pairs.iter().filter_map(|pair| flip(arm, pair)).collect()
+}
+
+impl Flip {
+    /// Brings flips into the order of a report: for the worse first, then by what can be named of it, then by the fall of the score.
+    pub fn sort(flips: &mut [Flip], is_worse_arm: impl Fn(&str) -> bool) {
+        let fall = |flip: &Flip| flip.a.unwrap_or(0.0) - flip.b.unwrap_or(0.0);
+        let named = |flip: &Flip| usize::MAX - flip.answer.losses() - flip.state.losses();
+        let place = |flip: &Flip| (!is_worse_arm(&flip.arm), flip.way, named(flip));
+        flips.sort_by(|one, other| place(one).cmp(&place(other)).then(fall(other).total_cmp(&fall(one))));
+    }
+}
+
+impl Turnover {
+    /// How many facts were lost, stale facts given as current and secrets shown that were not before.
+    pub fn losses(&self) -> usize {
+        self.lost.len() + self.new_stale.len() + self.new_leaks.len()
+    }
 }
 
 fn flip(arm: &str, pair: &Pair<'_>) -> Option<Flip> {

@@ -170,7 +170,7 @@ pub struct Comparison {
     pub share: f64,
     /// The figures, by arm: all probes, then each type.
     pub slices: Vec<Slice>,
-    /// Probes that changed sides: by arm, the worst first.
+    /// Probes that changed sides: of arms that got worse first, and the worst first.
     pub flips: Vec<Flip>,
 }
 
@@ -208,6 +208,7 @@ pub fn compare(a: &Run, b: &Run, options: &Options) -> Result<Comparison, Compar
     }
     warnings.extend(slices.iter().filter_map(moved_control));
     let regressions = regressions(&slices);
+    Flip::sort(&mut turned, |arm| regressions.iter().any(|worse| worse.arm == arm));
     Ok(Comparison {
         verdict: verdict(&slices, &regressions),
         regressions,
