@@ -1,8 +1,9 @@
 //! Measuring compaction: how much of what an agent needs next survives it.
 //!
-//! Three rooms. [`stats`] holds the resampling that every figure's interval comes from. [`retention`] cuts recorded
+//! [`stats`] holds the resampling that every figure's interval comes from. [`retention`] cuts recorded
 //! sessions, hides what follows and asks what of it a compactor kept. [`preflight`] compacts conversations that
-//! were written with an answer sheet and checks the result against it. No model and no network anywhere; the same
+//! were written with an answer sheet and checks the result against it. [`compare`] holds two runs of the probe evaluation
+//! against each other. No model and no network anywhere; the same
 //! input gives the same figures, whatever the number of threads.
 //!
 //! ```

@@ -6,6 +6,7 @@ use mainstay_eval::compare::Floor;
 use mainstay_eval::compare::Measure;
 use mainstay_eval::compare::Noise;
 use mainstay_eval::compare::Options;
+use mainstay_eval::compare::Slice;
 use mainstay_eval::compare::Verdict;
 use mainstay_eval::compare::Way;
 use mainstay_eval::compare::compare;
@@ -78,14 +79,23 @@ fn worse(comparison: &Comparison) -> Vec<&'static str> {
         .collect()
 }
 
-/// How many comparisons of equal runs call anything worse or better, over all probes.
-fn alarms(plan: &Plan, options: &Options, pairs: u64) -> usize {
-    let seeds: Vec<u64> = (0..pairs).collect();
-    let is_alarm = |seed: &u64| {
-        let (a, b) = (judged(plan, EQUAL, 2 * seed + 1), judged(plan, EQUAL, 2 * seed + 2));
-        compare(&a, &b, options).unwrap().verdict != Verdict::WithinNoise
+/// How many comparisons of equal runs call anything worse or better: over all probes, and by type of probe.
+fn alarms(plan: &Plan, options: &Options, pairs: u64) -> (usize, usize) {
+    let stands_out = |slice: &Slice| {
+        let verdicts = slice.figures.iter().map(|figure| figure.verdict);
+        verdicts.into_iter().any(|verdict| verdict != Verdict::WithinNoise)
     };
-    seeds.iter().filter(|seed| is_alarm(seed)).count()
+    let mut found = (0, 0);
+    for seed in 0..pairs {
+        let (a, b) = (judged(plan, EQUAL, 2 * seed + 1), judged(plan, EQUAL, 2 * seed + 2));
+        let slices = compare(&a, &b, options).unwrap().slices;
+        let any = |is_whole: bool| {
+            let those = slices.iter().filter(|slice| slice.probe_type.is_none() == is_whole);
+            usize::from(those.into_iter().any(stands_out))
+        };
+        found = (found.0 + any(true), found.1 + any(false));
+    }
+    found
 }
 
 fn floor(floor: f64) -> Options {
@@ -98,21 +108,23 @@ fn floor(floor: f64) -> Options {
 #[test]
 fn equal_runs_with_noisy_judges_raise_no_alarm() {
     let plan = Plan::default();
-    assert_eq!(alarms(&plan, &Options::default(), 20), 0);
-    // Without a floor only the intervals are left, and two families of five per cent each.
-    let raw = alarms(&plan, &floor(0.0), 200);
-    println!("{raw} of 200 comparisons of equal runs raise an alarm without a floor");
-    assert!(raw <= 20, "{raw} of 200");
-    // With what equal runs were measured to differ by, hardly any.
+    let (whole, typed) = alarms(&plan, &Options::default(), 20);
+    println!("of 20 comparisons of equal runs {whole} raise an alarm, {typed} by type of probe");
+    assert!(whole == 0 && typed <= 2, "{whole} and {typed} of 20");
+    // Without a floor only the intervals are left: two families of five per cent over all probes, and two by type.
+    let (whole, typed) = alarms(&plan, &floor(0.0), 200);
+    println!("of 200 comparisons of equal runs without a floor {whole} raise an alarm, {typed} by type of probe");
+    assert!(whole <= 20 && typed <= 20, "{whole} and {typed} of 200");
+    // With what equal runs were measured to differ by, fewer.
     let (a, b) = (judged(&plan, EQUAL, 9001), judged(&plan, EQUAL, 9002));
     let noise = Noise::measure(&[&a, &b]).unwrap();
     let measured = Options {
         floor: Floor::Measured(noise),
         ..Options::default()
     };
-    let measured = alarms(&plan, &measured, 100);
-    println!("{measured} of 100 with a measured floor");
-    assert!(measured <= 5, "{measured} of 100");
+    let (whole, typed) = alarms(&plan, &measured, 100);
+    println!("of 100 with a measured floor {whole}, {typed} by type of probe");
+    assert!(whole <= 5 && typed <= 5, "{whole} and {typed} of 100");
 }
 
 #[test]
