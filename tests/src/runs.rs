@@ -230,6 +230,7 @@ fn sample(plan: &Plan, place: &Place<'_>, cell: Cell) -> Sample {
         kind: place.kind,
         state: grade(cell.state_facts, false, cell.leaks),
         searched: None,
+        found: None,
         answer: is_judged.then(|| format!("It is {}.", answers.join(", "))),
         graded: is_judged.then(|| grade(cell.facts, cell.is_stale, false)),
         judged: (is_judged && cell.excluded.is_none()).then_some(judgement),
@@ -247,6 +248,7 @@ fn manifest(plan: &Plan) -> Manifest {
     };
     let arm = |name: &String| ArmUsed {
         name: name.clone(),
+        spec: name.clone(),
         is_control: matches!(name.as_str(), "uncompacted" | "keep-last"),
         has_recall: false,
         digest: format!("digest of {name}"),

@@ -1,10 +1,12 @@
 //! Measuring compaction: how much of what an agent needs next survives it.
 //!
-//! [`stats`] holds the resampling that every figure's interval comes from. [`retention`] cuts recorded
-//! sessions, hides what follows and asks what of it a compactor kept. [`preflight`] compacts conversations that
-//! were written with an answer sheet and checks the result against it. [`compare`] holds two runs of the probe evaluation
-//! against each other. No model and no network anywhere; the same
-//! input gives the same figures, whatever the number of threads.
+//! [`stats`] holds the resampling that every figure's interval comes from. [`retention`] cuts recorded sessions, hides what
+//! follows and asks what of it a compactor kept. [`preflight`] compacts conversations that were written with an answer sheet
+//! and checks the result against it. The same input gives the same figures there, whatever the number of threads.
+//!
+//! The probe evaluation asks what an agent still knows: [`fixture`]s with questions about them, [`state`]s that engines make
+//! of them, models that answer and judge by a [`rubric`], or a [`grade`] without any. A [`run`] leaves a [`record`] behind;
+//! [`compare`] holds two against each other.
 //!
 //! ```
 //! use mainstay_eval::retention::identifiers;
@@ -32,5 +34,5 @@ pub mod state;
 
 pub mod rubric;
 
-pub mod run;
 pub mod compare;
+pub mod run;

@@ -129,6 +129,17 @@ pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
     Err(GateNotMet(format!("worse: {}", named.join("; "))).into())
 }
 
+/// Shows what a run changed against an earlier one.
+pub fn against(earlier: &Path, run: &Path, screen: &mut Screen) -> anyhow::Result<()> {
+    let (a, b) = (Run::read(earlier)?, Run::read(run)?);
+    let comparison = mainstay_eval::compare::compare(&a, &b, &Options::default())?;
+    show(&blocks(&comparison), screen)?;
+    for warning in &comparison.warnings {
+        screen.warn(warning);
+    }
+    Ok(())
+}
+
 fn read_noise(path: &Path) -> anyhow::Result<Noise> {
     let shown = || path.display().to_string();
     let text = std::fs::read_to_string(path).with_context(shown)?;

@@ -41,7 +41,7 @@ pub fn parts(manifest: &Manifest) -> Vec<Part> {
         part("focus", manifest.focus.clone().unwrap_or("none".to_owned())),
     ];
     parts.extend(manifest.prompts.iter().map(|(name, digest)| Part {
-        is_judging: name.contains("judge") || name.contains("rubric"),
+        is_judging: matches!(name.as_str(), "judge" | "case"),
         ..part(&format!("prompt {name}"), digest.clone())
     }));
     parts.extend(manifest.arms.iter().map(|arm| Part {

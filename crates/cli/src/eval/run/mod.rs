@@ -29,6 +29,7 @@ use mainstay_eval::state::Target;
 
 use crate::config::Configuration;
 use crate::config::Overrides;
+use crate::eval::compare;
 use crate::eval::run::batch::Round;
 use crate::screen::Screen;
 
@@ -114,7 +115,7 @@ pub struct Arguments {
     batch_in: Option<PathBuf>,
 
     /// Compare with an earlier run afterwards.
-    #[arg(long, value_name = "RUN")]
+    #[arg(long, value_name = "RUN", conflicts_with = "json")]
     compare_to: Option<PathBuf>,
 
     /// Write the JUnit report here, besides the one in the run's directory.
@@ -206,7 +207,10 @@ fn tell(arguments: &Arguments, report: &Report, directory: &Path, screen: &mut S
     } else {
         print::report(report, directory, screen)?;
     }
-    Ok(())
+    match &arguments.compare_to {
+        Some(earlier) => compare::against(earlier, directory, screen),
+        None => Ok(()),
+    }
 }
 
 /// Refuses a run that is known to cost too much, and one whose limit means nothing.
