@@ -62,7 +62,8 @@ pub struct StateRecord {
     pub tokens_after: u64,
     /// The compactions, in order.
     pub passes: Vec<PassRecord>,
-    /// What a provider would refuse about it, by the code of the flaw and its words.
+    /// What is wrong with it whatever is asked, each as a code and words: what a provider would refuse, `inflated`,
+    /// `invented-file`, `lost-request`.
     pub flaws: Vec<String>,
     /// What became of each message of the fixture.
     pub fates: Vec<Fate>,

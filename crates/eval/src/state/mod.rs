@@ -5,6 +5,7 @@
 
 mod archive;
 mod arm;
+mod faults;
 mod text;
 mod walk;
 
@@ -40,7 +41,7 @@ pub struct State {
     pub origins: Vec<Option<usize>>,
     /// The compactions on the way.
     pub passes: Vec<PassRecord>,
-    /// What a provider would refuse about it and not about the fixture, in words.
+    /// What is wrong with it whatever is asked, as codes and words.
     pub flaws: Vec<String>,
     /// What was taken out on the way.
     pub dropped: Vec<Dropped>,

@@ -35,9 +35,7 @@ use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::Transcript;
 use mainstay_engine::verify::Flaw;
-use mainstay_engine::verify::Form;
 use mainstay_engine::verify::NoSecrets;
-use mainstay_engine::verify::check_structure;
 
 use crate::fixture::Subject;
 use crate::record::PassRecord;
@@ -45,6 +43,7 @@ use crate::state::Arm;
 use crate::state::Makes;
 use crate::state::State;
 use crate::state::Target;
+use crate::state::faults::faults;
 use crate::state::tokens;
 
 /// The key of frames and references; an evaluation has no store of its own.
@@ -318,19 +317,13 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The state as it is shown, and what a provider would say to it.
+    /// The state as it is shown, and what is wrong with it.
     fn finish(&self, state: State) -> State {
         let mut state = match &self.arm.change {
             Some(change) => change(state),
             None => state,
         };
-        let known = check_structure(&self.subject.messages, Form::Chat);
-        let found = check_structure(&state.messages, Form::Chat);
-        let new = found.iter().filter(|flaw| {
-            let same = |other: &Flaw| other.kind == flaw.kind && other.detail == flaw.detail;
-            !known.iter().any(same)
-        });
-        state.flaws = new.map(words).collect();
+        state.flaws = faults(&self.subject.messages, &state, self.setting.family);
         state
     }
 }
