@@ -36,3 +36,4 @@ pub mod rubric;
 
 pub mod compare;
 pub mod run;
+pub mod view;
