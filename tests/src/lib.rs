@@ -23,6 +23,9 @@ pub mod spellings;
 pub mod trial;
 
 pub mod examiner;
+pub mod run_pages;
+
+pub mod browser;
 
 pub mod server;
 

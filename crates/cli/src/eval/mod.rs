@@ -10,6 +10,7 @@ mod retention;
 mod run;
 mod score;
 mod validate;
+mod view;
 
 pub use gate::GateNotMet;
 
@@ -36,6 +37,7 @@ enum Command {
     Run(Box<run::Arguments>),
     Score(score::Arguments),
     Validate(validate::Arguments),
+    View(view::Arguments),
 }
 
 /// Measures.
@@ -49,5 +51,6 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
         Command::Run(arguments) => run::run(arguments, configuration, screen),
         Command::Score(arguments) => score::run(arguments, screen),
         Command::Validate(arguments) => validate::run(arguments, screen),
+        Command::View(arguments) => view::run(arguments, screen),
     }
 }

@@ -14,6 +14,7 @@ use crate::record::Sample;
 use crate::stats;
 use crate::view::Tone;
 use crate::view::Verdict;
+use crate::view::figures::Bounds;
 use crate::view::figures::Measure;
 use crate::view::figures::Panel;
 use crate::view::figures::Row;
@@ -62,22 +63,22 @@ impl Comparison {
         Self { dimensions, kinds }
     }
 
-    /// A sentence for every difference whose interval lies on one side of zero; one sentence where there is none.
+    /// A line for every arm with differences whose intervals lie on one side of zero, by side; one line where there is none.
     pub fn verdicts(&self, arms: &[ArmUsed]) -> Vec<Verdict> {
         let mut verdicts = Vec::new();
-        for panel in &self.dimensions {
-            for row in &panel.rows {
-                let bounds = &row.estimate;
-                let tone = match (bounds.low > 0.0, bounds.high < 0.0) {
-                    (true, _) => Tone::Better,
-                    (_, true) => Tone::Worse,
-                    _ => continue,
-                };
-                let text = format!(
-                    "{}, {}: {:+.2} [{:+.2}, {:+.2}] over {} fixtures",
-                    arms[row.arm].name, panel.title, bounds.mean, bounds.low, bounds.high, bounds.clusters
-                );
-                verdicts.push(Verdict { tone, text });
+        for (arm, used) in arms.iter().enumerate() {
+            for (tone, word) in [(Tone::Worse, "worse"), (Tone::Better, "better")] {
+                let rows = self
+                    .dimensions
+                    .iter()
+                    .flat_map(|panel| panel.rows.iter().map(move |row| (panel, row)));
+                let told = rows.filter(|(_, row)| row.arm == arm && is_on_side(&row.estimate, tone));
+                let told: Vec<String> = told.map(|(panel, row)| said(panel, &row.estimate)).collect();
+                if !told.is_empty() {
+                    let control = if used.is_control { " (control)" } else { "" };
+                    let text = format!("{}{control}, {word}: {}", used.name, told.join("; "));
+                    verdicts.push(Verdict { tone, text });
+                }
             }
         }
         let (tone, text) = match verdicts.len() {
@@ -91,6 +92,26 @@ impl Comparison {
         verdicts.push(Verdict { tone, text });
         verdicts
     }
+}
+
+fn is_on_side(bounds: &Bounds, tone: Tone) -> bool {
+    match tone {
+        Tone::Better => bounds.low > 0.0,
+        Tone::Worse => bounds.high < 0.0,
+        Tone::Noise | Tone::Plain => false,
+    }
+}
+
+fn said(panel: &Panel, bounds: &Bounds) -> String {
+    let (scale, places, unit) = match panel.unit {
+        "share" => (100.0, 1, " %"),
+        _ => (1.0, 2, ""),
+    };
+    let [mean, low, high] = [bounds.mean, bounds.low, bounds.high].map(|value| value * scale);
+    format!(
+        "{} {mean:+.places$} [{low:+.places$}, {high:+.places$}]{unit}",
+        panel.title
+    )
 }
 
 fn asked(run: &Run) -> Asked<'_> {

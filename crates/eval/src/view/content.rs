@@ -334,12 +334,9 @@ impl RunContent {
                 point.tokens.mean * 100.0
             )
         });
-        let text = sentences.collect::<Vec<_>>().join("; ");
+        let text = sentences.collect::<Vec<_>>().join("\n");
         let tone = Tone::Plain;
-        (!text.is_empty()).then(|| Verdict {
-            tone,
-            text: format!("{text}."),
-        })
+        (!text.is_empty()).then_some(Verdict { tone, text })
     }
 }
 

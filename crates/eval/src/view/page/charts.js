@@ -28,19 +28,19 @@ function clip(text, most) {
 
 // One measure: a row for each arm, a point for the mean and a line for the interval.
 function intervals(panel, arms) {
-  const [width, left, right, row, top] = [340, 112, 44, 22, 8];
+  const [width, left, right, row, top] = [340, 112, 52, 22, 8];
   const [low, high] = [panel.least, panel.most];
   const bottom = top + panel.rows.length * row;
   const x = (value) => left + 8 + ((Math.min(Math.max(value, low), high) - low) / (high - low)) * (width - left - right - 16);
   const picture = svg("svg", { viewBox: `0 0 ${width} ${bottom + 20}`, class: "intervals", role: "img", "aria-label": spoken(panel, arms) });
-  for (const tick of ticks(low, high)) {
+  for (const tick of ticks(low, high, panel.unit)) {
     const isZero = low < 0 && tick === 0;
     picture.append(svg("line", { x1: x(tick), x2: x(tick), y1: top, y2: bottom, class: isZero ? "zero" : "grid" }));
-    picture.append(svg("text", { x: x(tick), y: bottom + 14, class: "tick", "text-anchor": "middle" }, panel.unit === "share" ? Math.round(tick * 100) + " %" : shortly(tick)));
+    picture.append(svg("text", { x: x(tick), y: bottom + 14, class: "tick", "text-anchor": "middle" }, panel.unit === "share" ? shortly(tick * 100) + " %" : shortly(tick)));
   }
   panel.rows.forEach((line, place) => {
     const [arm, y] = [arms[line.arm], top + place * row + row / 2];
-    const said = panel.least < 0 ? signed : figure;
+    const said = saidBy(panel);
     const group = svg("g", { class: `row arm-${line.arm % COLOURS}` });
     const says = `${visible(arm.name)}: ${said(line.mean)}, interval ${said(line.low)} to ${said(line.high)}, ${line.count} observations in ${line.clusters} fixtures`;
     group.append(svg("title", null, says));
@@ -54,17 +54,24 @@ function intervals(panel, arms) {
   return h("figure", { class: "panel" }, h("figcaption", null, panel.title), picture);
 }
 
+// How a panel's figures are written: scores to two places, shares in per cent, differences with their sign.
+function saidBy(panel) {
+  if (panel.unit !== "share") return panel.least < 0 ? signed : figure;
+  return panel.least < 0 ? (value) => signed(value * 100, 1) + " %" : percent;
+}
+
 const shortly = (value) => String(Math.round(value * 100) / 100).replace("-", "−");
 
-function ticks(low, high) {
-  const step = [0.05, 0.1, 0.2, 0.25, 0.5, 1, 2].find((size) => (high - low) / size <= 6) || 5;
+// Per cent take more room than scores: fewer of them stand on an axis.
+function ticks(low, high, unit) {
+  const step = [0.05, 0.1, 0.2, 0.25, 0.5, 1, 2].find((size) => (high - low) / size <= (unit === "share" ? 4 : 6)) || 5;
   const found = [];
   for (let at = Math.ceil(low / step - 1e-9); at * step <= high + 1e-9; at += 1) found.push(at * step);
   return found;
 }
 
 function spoken(panel, arms) {
-  return panel.title + ": " + panel.rows.map((line) => `${arms[line.arm].name} ${figure(line.mean)}`).join(", ");
+  return panel.title + ": " + panel.rows.map((line) => `${arms[line.arm].name} ${saidBy(panel)(line.mean)}`).join(", ");
 }
 
 function panelTable(panels, arms) {
@@ -73,7 +80,7 @@ function panelTable(panels, arms) {
   const rows = used.map(([arm, index]) => {
     const cells = panels.map((panel) => {
       const line = panel.rows.find((candidate) => candidate.arm === index);
-      const said = panel.least < 0 ? signed : figure;
+      const said = saidBy(panel);
       return h("td", { class: "figure" }, line ? `${said(line.mean)} [${said(line.low)}, ${said(line.high)}]` : "–");
     });
     return h("tr", null, h("th", { scope: "row" }, armKey(arm, index)), cells);
@@ -107,7 +114,7 @@ function tradeoff(points, arms) {
 
 function scatter(points, arms, width) {
   const height = Math.round(Math.min(380, Math.max(260, width * 0.6)));
-  const [left, right, top, bottom] = [46, 14, 12, height - 40];
+  const [left, right, top, bottom] = [62, 20, 24, height - 42];
   const x = (share) => left + Math.min(share, 1.02) * (width - left - right);
   const y = (share) => bottom - share * (bottom - top);
   const says = "Facts left against tokens left: " + points.map((point) => `${arms[point.arm].name} ${percent(point.recall.mean)} of the facts in ${percent(point.tokens.mean)} of the tokens`).join("; ");
@@ -119,7 +126,7 @@ function scatter(points, arms, width) {
     picture.append(svg("text", { x: left - 6, y: y(tick) + 4, class: "tick", "text-anchor": "end" }, Math.round(tick * 100) + " %"));
   }
   picture.append(svg("text", { x: (left + width - right) / 2, y: height - 6, class: "axis", "text-anchor": "middle" }, "Tokens of the state, of the fixture’s"));
-  picture.append(svg("text", { x: 0, y: 0, class: "axis", "text-anchor": "middle", transform: `translate(11 ${(top + bottom) / 2}) rotate(-90)` }, "Expected facts in the state"));
+  picture.append(svg("text", { x: 0, y: 0, class: "axis", "text-anchor": "middle", transform: `translate(15 ${(top + bottom) / 2}) rotate(-90)` }, "Expected facts in the state"));
   points.forEach((point) => {
     const [cx, cy] = [x(point.tokens.mean), y(point.recall.mean)];
     const group = svg("g", { class: `row arm-${point.arm % COLOURS}` });
@@ -135,7 +142,7 @@ function scatter(points, arms, width) {
     return { cx, cy, y: cy, isLeft: cx > (left + width) * 0.6, point };
   });
   for (const side of [true, false]) {
-    let last = -Infinity;
+    let last = -3;
     for (const label of labels.filter((one) => one.isLeft === side).sort((one, other) => one.cy - other.cy)) {
       label.y = Math.max(label.cy - 9, last + 15);
       last = label.y;

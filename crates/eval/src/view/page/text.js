@@ -127,8 +127,8 @@ function figure(value, digits = 2) {
   return value === null || value === undefined ? "–" : value.toFixed(digits);
 }
 
-function signed(value) {
-  return value === null || value === undefined ? "–" : (value > 0 ? "+" : value < 0 ? "−" : "±") + Math.abs(value).toFixed(2);
+function signed(value, digits = 2) {
+  return value === null || value === undefined ? "–" : (value > 0 ? "+" : value < 0 ? "−" : "±") + Math.abs(value).toFixed(digits);
 }
 
 function percent(share) {

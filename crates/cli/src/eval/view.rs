@@ -1,0 +1,114 @@
+//! `mainstay eval view`: a run, or two beside each other, as one HTML file.
+
+use std::path::Path;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::Args;
+use mainstay_eval::record::Run;
+use mainstay_eval::record::RunError;
+use mainstay_eval::view;
+use mainstay_eval::view::Exhibit;
+
+use crate::compact::write;
+use crate::screen::Screen;
+use crate::screen::bytes;
+
+/// Show a run, or two beside each other, as one HTML file that needs neither server nor network.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// The run's directory.
+    run: PathBuf,
+
+    /// Another run, to be held against the first.
+    other: Option<PathBuf>,
+
+    /// Where the page goes; `-` is standard output. Beside the run by default: RUN-view.html, or RUN-against-OTHER-view.html.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<String>,
+}
+
+/// Writes the page.
+pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
+    let first = read(&arguments.run)?;
+    let other = arguments.other.as_deref().map(read).transpose()?;
+    let output = match &arguments.output {
+        Some(output) => output.clone(),
+        None => beside(&first, other.as_ref())?,
+    };
+    if output != "-" {
+        // A run is what it was: nothing is added to it.
+        for run in std::iter::once(&first).chain(&other) {
+            if is_inside(Path::new(&output), &run.directory) {
+                let directory = run.directory.display();
+                anyhow::bail!(
+                    "{output} is inside of the run {directory}, which is not changed; name another file with -o"
+                );
+            }
+        }
+    }
+    let exhibit = |run| Exhibit { run, cost: None };
+    let page = view::page(&exhibit(&first), other.as_ref().map(exhibit).as_ref(), &[]);
+    for note in &page.notes {
+        screen.warn(note);
+    }
+    if output == "-" {
+        return screen.result(page.html.as_bytes());
+    }
+    write(Some(&output), page.html.as_bytes(), screen)?;
+    screen.line(&format!("{output} ({})", bytes(page.html.len() as u64)))
+}
+
+fn read(directory: &Path) -> anyhow::Result<Run> {
+    let run = Run::read(directory);
+    let is_no_run = matches!(&run, Err(RunError::NoFile { path, .. }) if path.ends_with("manifest.json"));
+    match run {
+        Err(error) if is_no_run && directory.is_dir() => Err(error).context(format!(
+            "{} is no run: `mainstay eval run` makes directories with a manifest.json",
+            directory.display()
+        )),
+        Err(_) if !directory.exists() => anyhow::bail!("there is no {}", directory.display()),
+        Err(error) => Err(error).context(format!("{} cannot be read as a run", directory.display())),
+        Ok(run) => Ok(run),
+    }
+}
+
+/// The page's place beside the first run.
+fn beside(first: &Run, other: Option<&Run>) -> anyhow::Result<String> {
+    let name = |run: &Run| -> anyhow::Result<(PathBuf, String)> {
+        let path = std::fs::canonicalize(&run.directory).with_context(|| run.directory.display().to_string())?;
+        let name = path
+            .file_name()
+            .map_or("run".into(), |name| name.to_string_lossy().into_owned());
+        Ok((path, name))
+    };
+    let (path, own) = name(first)?;
+    let file = match other {
+        Some(other) => format!("{own}-against-{}-view.html", name(other)?.1),
+        None => format!("{own}-view.html"),
+    };
+    // As the directory was named, where that says where it is: people want to read their own path.
+    let parent = match first.directory.file_name() {
+        Some(_) => first.directory.parent().map(Path::to_owned),
+        None => path.parent().map(Path::to_owned),
+    };
+    let place = parent.unwrap_or_default().join(file);
+    place
+        .to_str()
+        .map(str::to_owned)
+        .with_context(|| format!("{} is no UTF-8; name a file with -o", place.display()))
+}
+
+fn is_inside(file: &Path, directory: &Path) -> bool {
+    let parent = match file.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    // A link is followed when it is written to.
+    let place = std::fs::canonicalize(file).or_else(|_| std::fs::canonicalize(parent));
+    match (place, std::fs::canonicalize(directory)) {
+        (Ok(place), Ok(directory)) => place.starts_with(directory),
+        // A place that does not exist is refused when it is written to.
+        _ => false,
+    }
+}
