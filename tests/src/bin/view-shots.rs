@@ -53,6 +53,10 @@ fn main() {
     let state = "#state=hybrid&fixture=chained-schema-migration&repeat=1&probe=recall-4";
     let shots: &[Shot<'_>] = &[
         ("light", &rich, "", "light", (1280, 2700)),
+        ("samples", &rich, "#samples", "light", (1280, 900)),
+        ("samples-narrow", &rich, "#samples", "dark", (360, 900)),
+        ("comparison-samples", &both, "#samples", "dark", (1280, 900)),
+        ("print", &rich, probe, "print", (1000, 1400)),
         ("dark", &rich, "", "dark", (1280, 2700)),
         ("narrow", &rich, "", "light", (360, 3600)),
         ("probe", &rich, probe, "light", (1280, 1000)),
@@ -92,7 +96,10 @@ fn main() {
     ];
     for (name, file, after, scheme, (width, height)) in shots {
         browser.resize(*width, *height);
-        browser.prefer(scheme);
+        match *scheme {
+            "print" => drop(browser.developer("Emulation.setEmulatedMedia", &serde_json::json!({"media": "print"}))),
+            scheme => browser.prefer(scheme),
+        }
         browser.open(file, after);
         let picture = STANDARD.decode(browser.picture()).unwrap();
         std::fs::write(directory.join(format!("{name}.png")), picture).unwrap();

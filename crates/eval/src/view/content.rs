@@ -162,19 +162,17 @@ struct StateContent {
 
 /// The content of the runs. Where room gets scarce, answers come before messages, and first repeats before later ones.
 pub fn gather(exhibits: &[&Exhibit<'_>], texts: &mut Texts, notes: &mut Vec<String>) -> Vec<RunContent> {
-    let mut gathered = Vec::new();
-    for (place, exhibit) in exhibits.iter().enumerate() {
-        let mut own = Vec::new();
-        gathered.push(RunContent::begin(exhibit, texts, &mut own));
-        let whose = if exhibits.len() > 1 {
-            ["A: ", "B: "][place.min(1)]
-        } else {
-            ""
-        };
-        notes.extend(own.into_iter().map(|note| format!("{whose}{note}")));
+    let mut own: Vec<Vec<String>> = exhibits.iter().map(|_| Vec::new()).collect();
+    let mut gathered: Vec<RunContent> = Vec::new();
+    for (exhibit, notes) in exhibits.iter().zip(&mut own) {
+        gathered.push(RunContent::begin(exhibit, texts, notes));
     }
-    for (exhibit, content) in exhibits.iter().zip(&mut gathered) {
-        content.add_states(exhibit.run, texts, notes);
+    for (place, content) in gathered.iter_mut().enumerate() {
+        content.add_states(exhibits[place].run, texts, &mut own[place]);
+    }
+    for (whose, own) in ["A: ", "B: "].into_iter().zip(own) {
+        let whose = if exhibits.len() > 1 { whose } else { "" };
+        notes.extend(own.into_iter().map(|note| format!("{whose}{note}")));
     }
     if texts.refused > 0 {
         notes.push(format!(
@@ -192,6 +190,7 @@ impl RunContent {
             notes.push("the run is incomplete: what is here is what it had come to".to_owned());
         }
         let exam = run.exam().unwrap_or_else(|error| {
+            let error = within(run, &error);
             notes.push(format!(
                 "questions are missing, for the run's fixtures cannot be read: {error}"
             ));
@@ -286,7 +285,8 @@ impl RunContent {
             }
         }
         if let Some(first) = unread.first() {
-            notes.push(format!("{} states cannot be read; the first is {first}", unread.len()));
+            let (count, first) = (unread.len(), within(run, first));
+            notes.push(format!("states that cannot be read: {count}; the first is {first}"));
         }
         self.figures = Figures::new(run, &shares);
     }
@@ -330,14 +330,20 @@ impl RunContent {
             format!(
                 "{}{control} leaves {:.0} % of the facts in {:.0} % of the tokens{score}",
                 arm.name,
-                point.recall.mean * 100.0,
-                point.tokens.mean * 100.0
+                (point.recall.mean * 100.0).round(),
+                (point.tokens.mean * 100.0).round()
             )
         });
         let text = sentences.collect::<Vec<_>>().join("\n");
         let tone = Tone::Plain;
         (!text.is_empty()).then_some(Verdict { tone, text })
     }
+}
+
+/// What is wrong with a file of a run, without where the run is: a page goes to others.
+fn within(run: &Run, error: &RunError) -> String {
+    let place = format!("{}{}", run.directory.display(), std::path::MAIN_SEPARATOR);
+    error.to_string().replace(&place, "")
 }
 
 fn models(manifest: &Manifest) -> Vec<ModelContent> {

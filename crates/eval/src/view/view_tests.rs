@@ -111,7 +111,7 @@ fn what_is_missing_is_said_and_the_rest_is_shown() {
     for said in [
         "the run is incomplete",
         "questions are missing",
-        "1 states cannot be read",
+        "states that cannot be read: 1; the first is states/f/ledger-run-1.json",
     ] {
         assert!(
             page.notes.iter().any(|note| note.contains(said)),

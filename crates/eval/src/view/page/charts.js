@@ -62,9 +62,10 @@ function saidBy(panel) {
 
 const shortly = (value) => String(Math.round(value * 100) / 100).replace("-", "−");
 
-// Per cent take more room than scores: fewer of them stand on an axis.
+// Per cent take more room than scores, and those with a sign the most: fewer of them stand on an axis.
 function ticks(low, high, unit) {
-  const step = [0.05, 0.1, 0.2, 0.25, 0.5, 1, 2].find((size) => (high - low) / size <= (unit === "share" ? 4 : 6)) || 5;
+  const most = unit !== "share" ? 6 : low < 0 ? 2 : 4;
+  const step = [0.05, 0.1, 0.2, 0.25, 0.5, 1, 2].find((size) => (high - low) / size <= most + 1e-9) || 5;
   const found = [];
   for (let at = Math.ceil(low / step - 1e-9); at * step <= high + 1e-9; at += 1) found.push(at * step);
   return found;
@@ -141,9 +142,11 @@ function scatter(points, arms, width) {
     const [cx, cy] = [x(point.tokens.mean), y(point.recall.mean)];
     return { cx, cy, y: cy, isLeft: cx > (left + width) * 0.6, point };
   });
-  for (const side of [true, false]) {
+  // In a narrow chart names of both sides meet.
+  const sides = width < 480 ? [() => true] : [(one) => one.isLeft, (one) => !one.isLeft];
+  for (const side of sides) {
     let last = -3;
-    for (const label of labels.filter((one) => one.isLeft === side).sort((one, other) => one.cy - other.cy)) {
+    for (const label of labels.filter(side).sort((one, other) => one.cy - other.cy)) {
       label.y = Math.max(label.cy - 9, last + 15);
       last = label.y;
     }

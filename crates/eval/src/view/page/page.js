@@ -16,7 +16,7 @@ function runCard(run) {
   const entries = [
     ["Begun", moment(run.created)],
     ["State", run.complete ? "complete" : "incomplete: it did not run to its end"],
-    ["Samples", `${number(run.samples.length)}: ${run.fixtures.length} fixtures, ${run.arms.length} arms, ${number(run.repeats)} repeats`],
+    ["Samples", `${number(run.samples.length)}: ${counted(run.fixtures.length, "fixture")}, ${counted(run.arms.length, "arm")}, ${counted(run.repeats, "repeat")}`],
     ["Excluded", number(run.samples.filter((sample) => sample.excluded).length)],
     ["Target", run.target],
     ["Cost", run.cost ?? "not recorded here"],
@@ -43,7 +43,7 @@ function drawFigures() {
     const { dimensions, kinds } = content.comparison;
     part("Differences, B minus A", "Over probes that both runs have; means over repeats, 95 % intervals clustered by fixture. Right of zero: B is better.", panels(dimensions, arms), panelTable(dimensions, arms));
     part("Differences by type of probe", kinds.length ? "The first measure above, by what the probe asks for." : "", panels(kinds, arms), panelTable(kinds, arms));
-    part("Tokens and facts", "Each arm’s states in both runs: up and to the left is better.", runs.map((run) => [h("h4", null, `${LETTERS[run.place]}: `, name(run.label)), tradeoff(run.figures.tradeoff, run.arms)]).flat());
+    part("Tokens and facts", "Each arm’s states in both runs: up and to the left is better.", h("div", { class: "side-by-side" }, runs.map((run) => h("div", null, h("h4", null, `${LETTERS[run.place]}: `, name(run.label)), tradeoff(run.figures.tradeoff, run.arms)))));
     return;
   }
   const run = runs[0];

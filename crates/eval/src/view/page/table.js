@@ -33,7 +33,7 @@ function sampleColumns(run) {
     { title: "Type", minor: true, by: (row) => row.of.kind, cell: (row) => row.of.kind },
     { title: "Arm", by: (row) => row.arm, cell: (row) => armKey(run.arms[row.arm], row.arm) },
     { title: "Repeat", minor: true, number: true, by: (row) => row.repeat, cell: (row) => String(row.repeat) },
-    { title: "In state", number: true, by: (row) => recallOf(row.state), cell: (row) => gradeCell(row.state) },
+    { title: "In state", minor: run.isAnswered, number: true, by: (row) => recallOf(row.state), cell: (row) => gradeCell(row.state) },
     run.isAnswered && { title: "In answer", number: true, by: (row) => (row.graded ? recallOf(row.graded) : -1), cell: (row) => gradeCell(row.graded) },
     run.isJudged && { title: "Judge", number: true, by: (row) => overall(row) ?? -1, cell: (row) => figure(overall(row)) },
     { title: "Marks", minor: true, by: (row) => marks(row).length, cell: marks },

@@ -123,6 +123,10 @@ function number(value) {
   return Math.round(value).toString().replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
+function counted(count, noun) {
+  return `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
 function figure(value, digits = 2) {
   return value === null || value === undefined ? "–" : value.toFixed(digits);
 }
