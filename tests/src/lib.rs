@@ -23,6 +23,8 @@ pub mod spellings;
 pub mod trial;
 
 pub mod examiner;
+pub mod run_plans;
+
 pub mod run_pages;
 
 pub mod browser;
