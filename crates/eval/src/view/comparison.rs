@@ -63,43 +63,41 @@ impl Comparison {
         Self { dimensions, kinds }
     }
 
-    /// A line for every arm with differences whose intervals lie on one side of zero, by side; one line where there is none.
+    /// What the intervals say, for a page that nobody gave verdicts for. No word or colour of a verdict: with nine measures
+    /// and five arms some intervals leave zero out by chance, those of arms that nobody changed among them.
     pub fn verdicts(&self, arms: &[ArmUsed]) -> Vec<Verdict> {
-        let mut verdicts = Vec::new();
+        let mut lines = Vec::new();
         for (arm, used) in arms.iter().enumerate() {
-            for (tone, word) in [(Tone::Worse, "worse"), (Tone::Better, "better")] {
-                let rows = self
-                    .dimensions
-                    .iter()
-                    .flat_map(|panel| panel.rows.iter().map(move |row| (panel, row)));
-                let told = rows.filter(|(_, row)| row.arm == arm && is_on_side(&row.estimate, tone));
+            for (is_told, side) in [(is_below as fn(&Bounds) -> bool, "below"), (is_above, "above")] {
+                let panels = self.dimensions.iter();
+                let rows = panels.flat_map(|panel| panel.rows.iter().map(move |row| (panel, row)));
+                let told = rows.filter(|(_, row)| row.arm == arm && is_told(&row.estimate));
                 let told: Vec<String> = told.map(|(panel, row)| said(panel, &row.estimate)).collect();
                 if !told.is_empty() {
                     let control = if used.is_control { " (control)" } else { "" };
-                    let text = format!("{}{control}, {word}: {}", used.name, told.join("; "));
-                    verdicts.push(Verdict { tone, text });
+                    lines.push(format!("{}{control}, {side} zero: {}", used.name, told.join("; ")));
                 }
             }
         }
-        let (tone, text) = match verdicts.len() {
-            0 => (Tone::Noise, "No interval of a difference leaves zero out."),
-            _ => (
-                Tone::Plain,
-                "These are single intervals, with no allowance for how many there are: eval compare gives verdicts.",
+        let intervals = self.dimensions.iter().map(|panel| panel.rows.len()).sum::<usize>();
+        let caution = match lines.len() {
+            0 => format!("None of {intervals} intervals of differences leaves zero out."),
+            _ => format!(
+                "Not a verdict: these of {intervals} single intervals leave zero out, with no allowance for how many were looked at."
             ),
         };
-        let text = text.to_owned();
-        verdicts.push(Verdict { tone, text });
-        verdicts
+        lines.insert(0, caution);
+        let tone = Tone::Plain;
+        lines.into_iter().map(|text| Verdict { tone, text }).collect()
     }
 }
 
-fn is_on_side(bounds: &Bounds, tone: Tone) -> bool {
-    match tone {
-        Tone::Better => bounds.low > 0.0,
-        Tone::Worse => bounds.high < 0.0,
-        Tone::Noise | Tone::Plain => false,
-    }
+fn is_below(bounds: &Bounds) -> bool {
+    bounds.high < 0.0
+}
+
+fn is_above(bounds: &Bounds) -> bool {
+    bounds.low > 0.0
 }
 
 fn said(panel: &Panel, bounds: &Bounds) -> String {
