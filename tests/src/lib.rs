@@ -23,6 +23,7 @@ pub mod spellings;
 pub mod trial;
 
 pub mod examiner;
+
 pub mod run_plans;
 
 pub mod run_pages;

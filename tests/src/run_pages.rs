@@ -117,6 +117,7 @@ fn manifest(plan: &Plan, fixtures: Vec<FixtureUsed>) -> Manifest {
             .iter()
             .map(|(name, is_control, _, _)| ArmUsed {
                 name: (*name).to_owned(),
+                spec: (*name).to_owned(),
                 is_control: *is_control,
                 has_recall: name.ends_with("recall"),
                 digest: format!("b3:{:016x}", Random(name.len() as u64).draw()),
@@ -319,6 +320,7 @@ impl Made {
                 kind: probe.kind,
                 state: graded,
                 searched: None,
+                found: None,
                 answer: None,
                 graded: None,
                 judged: None,

@@ -34,6 +34,8 @@ pub mod state;
 
 pub mod rubric;
 
-pub mod compare;
 pub mod run;
+
+pub mod compare;
+
 pub mod view;

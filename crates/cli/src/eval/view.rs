@@ -5,10 +5,15 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args;
+use mainstay_eval::compare::Figure;
+use mainstay_eval::compare::Options;
+use mainstay_eval::compare::Verdict;
+use mainstay_eval::compare::compare;
 use mainstay_eval::record::Run;
 use mainstay_eval::record::RunError;
 use mainstay_eval::view;
 use mainstay_eval::view::Exhibit;
+use mainstay_eval::view::Tone;
 
 use crate::compact::write;
 use crate::screen::Screen;
@@ -47,8 +52,9 @@ pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
             }
         }
     }
-    let exhibit = |run| Exhibit { run, cost: None };
-    let page = view::page(&exhibit(&first), other.as_ref().map(exhibit).as_ref(), &[]);
+    let exhibit = |run| Exhibit { run, cost: cost(run) };
+    let verdicts = other.as_ref().map_or_else(Vec::new, |other| verdicts(&first, other));
+    let page = view::page(&exhibit(&first), other.as_ref().map(exhibit).as_ref(), &verdicts);
     for note in &page.notes {
         screen.warn(note);
     }
@@ -57,6 +63,65 @@ pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
     }
     write(Some(&output), page.html.as_bytes(), screen)?;
     screen.line(&format!("{output} ({})", bytes(page.html.len() as u64)))
+}
+
+/// What a run cost, as its report says.
+fn cost(run: &Run) -> Option<String> {
+    let text = std::fs::read_to_string(run.directory.join("report.json")).ok()?;
+    let report: serde_json::Value = serde_json::from_str(&text).ok()?;
+    let spent = report["spent"].as_array()?;
+    if spent.is_empty() {
+        return Some("nothing: no model was asked".to_owned());
+    }
+    let cost: f64 = spent.iter().filter_map(|duty| duty["cost"].as_f64()).sum();
+    let unpriced: u64 = spent.iter().filter_map(|duty| duty["unpriced"].as_u64()).sum();
+    Some(match unpriced {
+        0 => format!("${cost:.4}"),
+        count => format!("${cost:.4}, and {count} calls without a known price"),
+    })
+}
+
+/// What the comparison of two runs comes to, in sentences.
+fn verdicts(first: &Run, other: &Run) -> Vec<view::Verdict> {
+    let comparison = match compare(first, other, &Options::default()) {
+        Ok(comparison) => comparison,
+        Err(error) => {
+            return vec![view::Verdict {
+                tone: Tone::Plain,
+                text: error.to_string(),
+            }];
+        }
+    };
+    let tone = |verdict: Verdict| match verdict {
+        Verdict::Better => Tone::Better,
+        Verdict::Worse => Tone::Worse,
+        Verdict::WithinNoise => Tone::Noise,
+        Verdict::TooFewFixtures => Tone::Plain,
+    };
+    let mut verdicts = vec![view::Verdict {
+        tone: tone(comparison.verdict),
+        text: format!(
+            "{} against {}: {}",
+            comparison.b.label,
+            comparison.a.label,
+            comparison.verdict.words()
+        ),
+    }];
+    for slice in comparison.slices.iter().filter(|slice| slice.probe_type.is_none()) {
+        let moved = |figure: &&Figure| matches!(figure.verdict, Verdict::Better | Verdict::Worse);
+        verdicts.extend(slice.figures.iter().filter(moved).map(|figure| view::Verdict {
+            tone: tone(figure.verdict),
+            text: format!(
+                "{} {} {}: {:.2} to {:.2}",
+                slice.arm,
+                figure.measure.name(),
+                figure.verdict.words(),
+                figure.a,
+                figure.b
+            ),
+        }));
+    }
+    verdicts
 }
 
 fn read(directory: &Path) -> anyhow::Result<Run> {

@@ -69,7 +69,7 @@ fn arm_report(run: &Run, arm: &ArmUsed, samples: &[&Sample]) -> Result<ArmReport
     let states = states(run, arm)?;
     let scores = named_measures()
         .into_iter()
-        .filter_map(|(name, score)| Some((name, figure(samples, &*score)?)));
+        .filter_map(|(name, score)| Some((name, figure(samples, &*score, 5.0)?)));
     let mut made = BTreeMap::new();
     for pass in states.iter().flat_map(|state| &state.passes) {
         *made.entry(pass.made.clone()).or_default() += 1;
@@ -85,8 +85,8 @@ fn arm_report(run: &Run, arm: &ArmUsed, samples: &[&Sample]) -> Result<ArmReport
         samples: samples.len(),
         excluded: samples.iter().filter(|sample| sample.excluded.is_some()).count(),
         scores: scores.collect(),
-        answer_recall: figure(samples, &answer_recall),
-        state_recall: figure(samples, &state_recall),
+        answer_recall: figure(samples, &answer_recall, 1.0),
+        state_recall: figure(samples, &state_recall, 1.0),
         stale: samples.iter().map(|sample| judged_text(sample).stale.len()).sum(),
         leaks: samples.iter().map(|sample| judged_text(sample).leaks.len()).sum(),
         flaws: states.iter().map(|state| state.flaws.len()).sum(),
@@ -183,12 +183,15 @@ fn judged_text(sample: &Sample) -> &crate::grade::Grade {
     sample.graded.as_ref().unwrap_or(&sample.state)
 }
 
-fn figure(samples: &[&Sample], measure: &Measure) -> Option<Figure> {
+fn figure(samples: &[&Sample], measure: &Measure, most: f64) -> Option<Figure> {
     let values = samples
         .iter()
         .filter_map(|sample| Some((measure(sample)?, sample.fixture.as_str())));
+    let mut estimate = stats::estimate(values)?;
+    // An interval is as wide below as above; what lies beyond the scale cannot be.
+    (estimate.low, estimate.high) = (estimate.low.max(0.0), estimate.high.min(most));
     Some(Figure {
-        estimate: stats::estimate(values)?,
+        estimate,
         median: median(samples, measure)?,
     })
 }
