@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::Args;
 use mainstay_eval::compare::Figure;
+use mainstay_eval::compare::Measure;
 use mainstay_eval::compare::Options;
 use mainstay_eval::compare::Verdict;
 use mainstay_eval::compare::compare;
@@ -111,17 +112,19 @@ fn verdicts(first: &Run, other: &Run) -> Vec<view::Verdict> {
         let moved = |figure: &&Figure| matches!(figure.verdict, Verdict::Better | Verdict::Worse);
         verdicts.extend(slice.figures.iter().filter(moved).map(|figure| view::Verdict {
             tone: tone(figure.verdict),
-            text: format!(
-                "{} {} {}: {:.2} to {:.2}",
-                slice.arm,
-                figure.measure.name(),
-                figure.verdict.words(),
-                figure.a,
-                figure.b
-            ),
+            text: told(&slice.arm, figure),
         }));
     }
     verdicts
+}
+
+fn told(arm: &str, figure: &Figure) -> String {
+    let what = format!("{arm}: {} {}", figure.measure.name(), figure.verdict.words());
+    match (figure.measure, figure.new.is_empty()) {
+        (_, false) => format!("{what}: {}", figure.new.join("; ")),
+        (Measure::Tokens, true) => format!("{what}: {:.0} to {:.0}", figure.a, figure.b),
+        (_, true) => format!("{what}: {:.2} to {:.2}", figure.a, figure.b),
+    }
 }
 
 fn read(directory: &Path) -> anyhow::Result<Run> {

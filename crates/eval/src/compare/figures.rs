@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::compare::Floor;
+use crate::compare::collapse::Origins;
+use crate::compare::collapse::falls;
 use crate::compare::measure::Measure;
 use crate::compare::measure::Origin;
 use crate::compare::pairing::Pair;
@@ -114,6 +116,8 @@ pub struct Arm<'a> {
     pub pairs: &'a [Pair<'a>],
     /// Its states.
     pub states: &'a ArmStates,
+    /// Where facts of chained fixtures stand.
+    pub origins: &'a Origins,
     /// What counts.
     pub floor: &'a Floor,
     /// Repeats of both runs.
@@ -148,6 +152,7 @@ impl Arm<'_> {
         measures
             .filter_map(|measure| match measure.is_of_states() {
                 true if kind.is_some() => None,
+                true if measure == Measure::Collapsed => self.collapsed(),
                 true => self.of_states(measure),
                 false => self.of_probes(measure, &pairs),
             })
@@ -215,6 +220,25 @@ impl Arm<'_> {
                     .extend(state.gone_flaws.iter().map(|code| named(state, code)));
             }
         }
+        Some(draft)
+    }
+
+    /// Fixtures of which much was lost at once.
+    fn collapsed(&self) -> Option<Draft> {
+        if self.states.is_model_made {
+            return None;
+        }
+        let falls = falls(self.pairs, self.origins);
+        let count = |is_counted: bool| f64::from(u8::from(is_counted));
+        let paired: Vec<(&str, f64, f64)> = falls
+            .iter()
+            .map(|(fixture, fall)| (*fixture, count(fall.is_recovery()), count(fall.is_collapse())))
+            .collect();
+        let mut draft = self.draft(Measure::Collapsed, &paired, (0.0, 0.0), 1.0)?;
+        let collapsed = falls.iter().filter(|(_, fall)| fall.is_collapse());
+        draft.figure.new = collapsed.map(|(fixture, fall)| fall.words(fixture)).collect();
+        let recovered = falls.iter().filter(|(_, fall)| fall.is_recovery());
+        draft.figure.gone = recovered.map(|(fixture, _)| (*fixture).to_owned()).collect();
         Some(draft)
     }
 

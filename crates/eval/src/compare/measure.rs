@@ -29,8 +29,10 @@ pub enum Measure {
     StateLeaks,
     /// Tokens of the state.
     Tokens,
-    /// What a provider would refuse about the state.
+    /// What is wrong with the state whatever is asked.
     Flaws,
+    /// Fixtures of which the state has lost a quarter of the facts at once; only of states without a model in them.
+    Collapsed,
 }
 
 /// Where a measure comes from; measures of one source are corrected together.
@@ -47,7 +49,7 @@ pub enum Origin {
 
 impl Measure {
     /// All, in the order of reports.
-    pub const ALL: [Measure; 15] = [
+    pub const ALL: [Measure; 16] = [
         Measure::Judged(Dimension::Accuracy),
         Measure::Judged(Dimension::ContextAwareness),
         Measure::Judged(Dimension::ArtifactTrail),
@@ -62,6 +64,7 @@ impl Measure {
         Measure::StateStale,
         Measure::StateLeaks,
         Measure::Flaws,
+        Measure::Collapsed,
         Measure::Tokens,
     ];
 
@@ -78,6 +81,7 @@ impl Measure {
             Measure::StateLeaks => "state_leaks",
             Measure::Tokens => "tokens",
             Measure::Flaws => "flaws",
+            Measure::Collapsed => "collapsed",
         }
     }
 
@@ -86,9 +90,12 @@ impl Measure {
         match self {
             Measure::Judged(_) | Measure::Overall => Origin::Judge,
             Measure::AnswerRecall | Measure::AnswerStale | Measure::AnswerLeaks => Origin::Answer,
-            Measure::StateRecall | Measure::StateStale | Measure::StateLeaks | Measure::Tokens | Measure::Flaws => {
-                Origin::State
-            }
+            Measure::StateRecall
+            | Measure::StateStale
+            | Measure::StateLeaks
+            | Measure::Tokens
+            | Measure::Flaws
+            | Measure::Collapsed => Origin::State,
         }
     }
 
@@ -101,18 +108,23 @@ impl Measure {
             | Measure::StateStale
             | Measure::StateLeaks
             | Measure::Tokens
-            | Measure::Flaws => false,
+            | Measure::Flaws
+            | Measure::Collapsed => false,
         }
     }
 
-    /// Whether a single new one is a verdict by itself: a secret that is shown, a state that a provider refuses.
+    /// Whether a single new one is a verdict by itself: a secret that is shown, a state that a provider
+    /// refuses, a fixture that collapsed.
     pub fn is_exact(self) -> bool {
-        matches!(self, Measure::AnswerLeaks | Measure::StateLeaks | Measure::Flaws)
+        matches!(
+            self,
+            Measure::AnswerLeaks | Measure::StateLeaks | Measure::Flaws | Measure::Collapsed
+        )
     }
 
     /// Whether it belongs to a state as a whole and not to a probe.
     pub fn is_of_states(self) -> bool {
-        matches!(self, Measure::Tokens | Measure::Flaws)
+        matches!(self, Measure::Tokens | Measure::Flaws | Measure::Collapsed)
     }
 
     /// Whether a change for the worse is a regression. A larger state is not: what it is worth is for people to say.
@@ -144,7 +156,7 @@ impl Measure {
             Measure::StateRecall => Some(sample.state.recall()),
             Measure::StateStale => Some(sample.state.stale.len() as f64),
             Measure::StateLeaks => Some(sample.state.leaks.len() as f64),
-            Measure::Tokens | Measure::Flaws => None,
+            Measure::Tokens | Measure::Flaws | Measure::Collapsed => None,
         }
     }
 }

@@ -6,6 +6,7 @@
 //! family is what one source (a judge, the words of answers, states) says of one arm: over all probes, and, apart from that, by
 //! type of probe. Secrets and structural flaws are counted exactly: one new is a regression.
 
+mod collapse;
 mod figures;
 mod flips;
 mod measure;

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::compare::collapse::Origins;
 use crate::compare::figures::Arm;
 use crate::compare::figures::Figure;
 use crate::compare::figures::Slice;
@@ -186,6 +187,8 @@ pub fn compare(a: &Run, b: &Run, options: &Options) -> Result<Comparison, Compar
         let (first, second) = (a.manifest.label.clone(), b.manifest.label.clone());
         return Err(CompareError::NothingShared { first, second });
     }
+    // A run without its fixtures can be compared; only where facts stood is not known then.
+    let origins = a.exam().map_or_else(|_| Origins::default(), |exam| Origins::new(&exam));
     let (mut slices, mut turned, mut missing) = (Vec::new(), Vec::new(), 0);
     for (arm, pairs) in &pairing.arms {
         let states = states::read(a, b, arm, &pairing.fixtures);
@@ -195,6 +198,7 @@ pub fn compare(a: &Run, b: &Run, options: &Options) -> Result<Comparison, Compar
             is_control: arm.is_control,
             pairs,
             states: &states,
+            origins: &origins,
             floor: &options.floor,
             repeats: (a.manifest.repeats, b.manifest.repeats),
         };
