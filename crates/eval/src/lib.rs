@@ -39,3 +39,4 @@ pub mod run;
 pub mod compare;
 
 pub mod view;
+pub mod scrub;

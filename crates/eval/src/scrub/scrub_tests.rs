@@ -1,0 +1,3 @@
+//! Scrubbing as a caller meets it.
+
+use super::*;
