@@ -22,6 +22,7 @@ mod recall;
 mod redact;
 mod restore;
 mod screen;
+mod scrub;
 mod sessions;
 mod stats;
 mod trim;
@@ -60,6 +61,7 @@ enum Command {
     Trim(trim::Arguments),
     Redact(redact::Arguments),
     Eval(eval::Arguments),
+    Scrub(Box<scrub::Arguments>),
     Sessions(sessions::Arguments),
     Config(config::Arguments),
     Formats(formats::Arguments),
@@ -89,6 +91,8 @@ fn main() -> ExitCode {
         Command::Trim(arguments) => trim::run(&arguments, &configuration, &mut screen),
         Command::Redact(arguments) => redact::run(&arguments, &configuration, &mut screen),
         Command::Eval(arguments) => eval::run(&arguments, &configuration, &mut screen),
+        Command::Eval(arguments) => eval::run(&arguments, &mut screen),
+        Command::Scrub(arguments) => scrub::run(&arguments, &mut screen),
         Command::Sessions(arguments) => sessions::run(&arguments, &mut screen),
         Command::Config(arguments) => config::run(&arguments, &configuration, &mut screen),
         Command::Formats(arguments) => formats::run(&arguments, &mut screen),

@@ -25,10 +25,10 @@ fn pattern(text: &str) -> Regex {
 
 /// Names of Windows may have spaces; they count only where the path goes on.
 static WIDE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"(?i)(?P<root>[a-z](?::|%3A)SEP(?:users|documents and settings)SEP)(?P<name>[\p{L}\p{N}_][\p{L}\p{N}_.'\- ]{0,40}[\p{L}\p{N}_.\-])(?P<end>SEP)")
+    pattern(r"(?i)(?P<root>[a-z](?::|%3A)SEP(?:users|documents and settings)SEP)(?P<name>(?-i:\p{Lu})[\p{L}\p{N}_.'\-]*(?: (?-i:\p{Lu})[\p{L}\p{N}_.'\-]*){1,2})(?P<end>SEP)")
 });
 static PLAIN: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"(?P<root>SEP(?:home|Users|users|HOME|USERS)SEP)(?P<name>[\p{L}\p{N}_][\p{L}\p{N}_.\-]{0,63})(?P<end>SEP)?")
+    pattern(r"(?P<root>SEP(?:home|Users|users|HOME|USERS)SEP)(?P<name>[\p{L}\p{N}_][\p{L}\p{N}_.\-]*)(?P<end>SEP)?")
 });
 /// What may stand before `/home` and `/Users` although it is a path.
 static BEFORE: LazyLock<Regex> = LazyLock::new(|| {
@@ -40,7 +40,7 @@ static BEFORE: LazyLock<Regex> = LazyLock::new(|| {
 });
 static TILDE: LazyLock<Regex> = LazyLock::new(|| pattern(r"~(?P<name>[a-z_][a-z0-9_\-]{1,31})(?P<end>/)?"));
 static DASHED: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"(?P<root>(?:-|[A-Za-z]--|-mnt-[a-z]-)(?:home|Users)-)(?P<name>[\p{L}\p{N}_]{1,40}(?:-[\p{L}\p{N}_]{1,40}){0,2})"));
+    LazyLock::new(|| pattern(r"(?P<root>(?:-|[A-Za-z]--|-mnt-[a-z]-)(?:home|Users)-)(?P<name>[\p{L}\p{N}_]+(?:-[\p{L}\p{N}_]+){0,2})"));
 
 /// How many characters before a path are looked at.
 const LOOK_BACK: usize = 64;

@@ -21,7 +21,7 @@ fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("the pattern is fixed, and a test runs it")
 }
 
-const LOGIN: &str = r"(?P<name>[\p{L}_][\p{L}\p{N}_.\-]{0,31})@(?P<host>[A-Za-z0-9][A-Za-z0-9_\-]{0,62}(?:\.[A-Za-z0-9\-]{1,63}){0,4})";
+const LOGIN: &str = r"(?P<name>[\p{L}_][\p{L}\p{N}_.\-]*)@(?P<host>[A-Za-z0-9][A-Za-z0-9_\-]{0,62}(?:\.[A-Za-z0-9\-]{1,63}){0,4})";
 
 /// `name@host:~/src$`, `[name@host src]$`, `name@host src %`, `ssh name@host`.
 static PROMPT: LazyLock<[Regex; 4]> = LazyLock::new(|| {
@@ -34,11 +34,11 @@ static PROMPT: LazyLock<[Regex; 4]> = LazyLock::new(|| {
 });
 /// Names that systems make up for a machine, mostly with the owner's name in them.
 static HOST: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"(?P<host>(?:DESKTOP|LAPTOP|WIN|PC)-[A-Z0-9]{5,12}|[\p{L}\p{N}]{0,30}[s]?-?(?:[\p{L}\p{N}]{1,20}-){0,3}(?:MacBook|MBP|iMac|Mac-mini|ThinkPad|iPhone|iPad)(?:-(?:Pro|Air|[0-9]{1,4})){0,3}(?:\.(?:local|lan|home))?|[A-Za-z0-9]{1,30}(?:-[A-Za-z0-9]{1,30}){1,5}\.(?:local|lan|home))")
+    pattern(r"(?P<host>(?:DESKTOP|LAPTOP|WIN|PC)-[A-Z0-9]{5,12}|[\p{L}\p{N}]*[s]?-?(?:[\p{L}\p{N}]+-){0,3}(?:MacBook|MBP|iMac|Mac-mini|ThinkPad|iPhone|iPad)(?:-(?:Pro|Air|[0-9]{1,4})){0,3}(?:\.(?:local|lan|home))?|[A-Za-z0-9]{1,30}(?:-[A-Za-z0-9]{1,30}){1,5}\.(?:local|lan|home))")
 });
 static UNAME: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?P<verb>\b(?:Linux|Darwin) )(?P<host>[A-Za-z0-9][A-Za-z0-9_.\-]{1,62})(?P<rest> \d+\.\d+\.\d)"));
 static STREET: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"\b\d{1,5}[a-zA-Z]? (?:\p{Lu}[\p{L}.'\-]{1,20} ){1,3}(?:Street|St\.|Avenue|Ave\.?|Road|Rd\.?|Boulevard|Blvd\.?|Lane|Ln\.|Drive|Dr\.|Court|Ct\.|Terrace|Highway|Hwy)|\p{Lu}\p{Ll}{2,20}(?:straße|strasse|weg|platz|gasse|allee) \d{1,4}[a-z]?\b|(?:ул\.|улица|пр-т|проспект|переулок) ?\p{Lu}[\p{L}\-]{2,30},? ?(?:д\.|дом)? ?\d{1,4}")
+    pattern(r"\b\d{1,5}[a-zA-Z]? (?:\p{Lu}[\p{L}.'\-]+ ){1,3}(?:Street|St\.|Avenue|Ave\.?|Road|Rd\.?|Boulevard|Blvd\.?|Lane|Ln\.|Drive|Dr\.|Court|Ct\.|Terrace|Highway|Hwy)|\p{Lu}\p{Ll}{2,20}(?:straße|strasse|weg|platz|gasse|allee) \d{1,4}[a-z]?\b|(?:ул\.|улица|пр-т|проспект|переулок) ?\p{Lu}[\p{L}\-]+,? ?(?:д\.|дом)? ?\d{1,4}")
 });
 static PLACE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r#"(?i)(?P<key>\b(?:lat(?:itude)?|lon(?:gitude)?|lng)\\?["']?\s{0,3}[:=]\s{0,3}\\?["']?)(?P<value>-?\d{1,3}\.\d{3,})"#)

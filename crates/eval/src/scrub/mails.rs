@@ -25,14 +25,15 @@ const TOPS: &[&str] = &[
 /// Ends of two letters that are those of files far more often than of hosts.
 const ENDINGS: &[&str] = &["js", "ts", "py", "rs", "md", "sh", "cc", "so", "rb", "go", "cs", "vb", "mm", "hs", "kt", "ex", "jl", "db", "gz", "xz", "bz"];
 
-const LOCAL: &str = r"[\p{L}\p{N}_][\p{L}\p{N}._%+\-]{0,63}";
-const DOMAIN: &str = r"(?:[\p{L}\p{N}](?:[\p{L}\p{N}\-]{0,62})\.){1,6}\p{L}{2,24}";
+// Counted repetitions of letters of all scripts would make the patterns too large to compile.
+const LOCAL: &str = r"[\p{L}\p{N}_][\p{L}\p{N}._%+\-]*";
+const DOMAIN: &str = r"(?:[\p{L}\p{N}][\p{L}\p{N}\-]*\.)+\p{L}\p{L}+";
 const AT: &str = r"(?:@|%40|\\u0040|&#64;| ?[\[(](?i:at)[\])] ?)";
-const NAME: &str = r"[\p{L}\p{N}_][\p{L}\p{N}_.'’\-]{0,40}(?:[ ][\p{L}\p{N}_][\p{L}\p{N}_.'’\-]{0,40}){0,3}";
+const NAME: &str = r"[\p{L}\p{N}_][\p{L}\p{N}_.'’\-]*(?:[ ][\p{L}\p{N}_][\p{L}\p{N}_.'’\-]*){0,3}";
 
 fn pattern(text: &str) -> Regex {
     let text = text.replace("MAIL", "(?P<mail>LOCAL@DOMAIN)");
-    let text = text.replace("LOCAL", LOCAL).replace("DOMAIN", DOMAIN).replace("NAME", &format!("(?P<name>{NAME})"));
+    let text = text.replace("LOCAL", LOCAL).replace("DOMAIN", DOMAIN).replace("SPELLED", &format!("(?P<name>{NAME})"));
     Regex::new(&text.replace("AT_SIGN", AT)).expect("the pattern is fixed, and a test runs it")
 }
 
@@ -40,23 +41,23 @@ static MAIL: LazyLock<Regex> = LazyLock::new(|| pattern("(?P<local>LOCAL)(?P<at>
 /// A name and an address beside it, in the forms of git, mail, JSON and tables.
 static BESIDE: LazyLock<[Regex; 5]> = LazyLock::new(|| {
     [
-        pattern(r#"NAME["']? ?(?:<|\\u003c|&lt;|%3C)MAIL"#),
-        pattern(r"NAME ?[|,;\t(] ?MAIL"),
-        pattern(r#"(?i)"(?:name|author_name|authorName|full_?name)"\s{0,4}:\s{0,4}"NAME"\s{0,4},\s{0,12}"(?:e-?mail|author_email)"\s{0,4}:\s{0,4}"MAIL"#),
-        pattern(r#"(?i)\bname\s{0,4}=\s{0,4}"?NAME"?\s{0,4}\n\s{0,12}email\s{0,4}=\s{0,4}"?MAIL"#),
-        pattern(r#"(?i)user\.name[ =]{1,3}\\?["']?NAME\\?["']?[\s\S]{0,80}?user\.email[ =]{1,3}\\?["']?MAIL"#),
+        pattern(r#"SPELLED["']? ?(?:<|\\u003c|&lt;|%3C)MAIL"#),
+        pattern(r"SPELLED ?[|,;\t(] ?MAIL"),
+        pattern(r#"(?i)"(?:name|author_name|authorName|full_?name)"\s{0,4}:\s{0,4}"SPELLED"\s{0,4},\s{0,12}"(?:e-?mail|author_email)"\s{0,4}:\s{0,4}"MAIL"#),
+        pattern(r#"(?i)\bname\s{0,4}=\s{0,4}"?SPELLED"?\s{0,4}\n\s{0,12}email\s{0,4}=\s{0,4}"?MAIL"#),
+        pattern(r#"(?i)user\.name[ =]{1,3}\\?["']?SPELLED\\?["']?[\s\S]{0,80}?user\.email[ =]{1,3}\\?["']?MAIL"#),
     ]
 });
 /// A name alone where it can be nothing else.
 static ALONE: LazyLock<[Regex; 7]> = LazyLock::new(|| {
     [
-        pattern(r"(?m)^\s{0,8}(?:Author|Commit|Committer|AuthorName|Co-authored-by|Signed-off-by|Reviewed-by|Acked-by|Tested-by|Reported-by): {1,8}NAME\s*$"),
-        pattern(r"\((?P<name>\p{Lu}[\p{L}.'’\-]{1,30}(?: \p{Lu}[\p{L}.'’\-]{0,30}){1,3}) +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4} +\d+\)"),
-        pattern(r#"(?i)(?:user\.name(?:\s{0,3}=\s{0,3}|\s)|GIT_(?:AUTHOR|COMMITTER)_NAME=)\\?["']?(?P<name>\p{L}[\p{L}\p{N}_.'’ \-]{1,60})\\?["'\n]"#),
-        pattern(r"(?:uid|gid|euid)=\d{3,6}\((?P<name>[a-z_][a-z0-9_.\-]{1,31})\)"),
-        pattern(r"(?m)^(?:export )?(?:USER|USERNAME|LOGNAME|SUDO_USER)=(?P<name>[\p{L}_][\p{L}\p{N}_.\-]{1,31})\s*$"),
-        pattern(r"Logged in to [\w.]{1,40} (?:as|account) (?P<name>[A-Za-z0-9][A-Za-z0-9\-]{1,38})\b"),
-        pattern(r#"(?i)"(?:full_?name|first_?name|last_?name|real_?name|given_?name|family_?name|sur_?name)"\s{0,4}:\s{0,4}"(?P<name>\p{L}[\p{L}.'’ \-]{1,60})""#),
+        pattern(r"(?m)^\s{0,8}(?:Author|Commit|Committer|AuthorName|Co-authored-by|Signed-off-by|Reviewed-by|Acked-by|Tested-by|Reported-by): {1,8}SPELLED\s*$"),
+        pattern(r"\((?P<name>\p{Lu}[\p{L}.'’\-]+(?: \p{Lu}[\p{L}.'’\-]*){1,3}) +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4} +\d+\)"),
+        pattern(r#"(?i)(?:user\.name(?:\s{0,3}=\s{0,3}|\s)|GIT_(?:AUTHOR|COMMITTER)_NAME=)\\?["']?(?P<name>\p{L}[\p{L}\p{N}_.'’ \-]+)\\?["'\n]"#),
+        pattern(r"(?:uid|gid|euid)=\d{3,6}\((?P<name>[a-z_][a-z0-9_.\-]+)\)"),
+        pattern(r"(?m)^(?:export )?(?:USER|USERNAME|LOGNAME|SUDO_USER)=(?P<name>[\p{L}_][\p{L}\p{N}_.\-]+)\s*$"),
+        pattern(r"Logged in to [\w.]{1,40} (?:as|account) (?P<name>[A-Za-z0-9][A-Za-z0-9\-]+)\b"),
+        pattern(r#"(?i)"(?:full_?name|first_?name|last_?name|real_?name|given_?name|family_?name|sur_?name)"\s{0,4}:\s{0,4}"(?P<name>\p{L}[\p{L}.'’ \-]+)""#),
     ]
 });
 

@@ -25,7 +25,7 @@ static MENTION: LazyLock<Regex> = LazyLock::new(|| {
 static MATRIX: LazyLock<Regex> = LazyLock::new(|| pattern(r"@(?P<id>[a-z0-9._=\-/+]{1,64}:[a-z0-9\-]{1,40}(?:\.[a-z0-9\-]{1,40}){1,4})\b"));
 static TELEGRAM: LazyLock<Regex> = LazyLock::new(|| pattern(r"tg://(?:user|openmessage)\?(?:user_)?id(?:=|%3D)(?P<id>\d{4,20})"));
 /// `@some_name` of a person that is known.
-static HANDLE: LazyLock<Regex> = LazyLock::new(|| pattern(r"@(?P<name>[\p{L}\p{N}_][\p{L}\p{N}_.\-]{1,38})"));
+static HANDLE: LazyLock<Regex> = LazyLock::new(|| pattern(r"@(?P<name>[\p{L}\p{N}_][\p{L}\p{N}_.\-]+)"));
 /// Ids under the names that platforms give them.
 static KEYED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r#"(?i)(?P<key>\b(?:chat|user|channel|guild|sender|from|peer|member|author|open|union|room|telegram|discord|slack)_?ids?\\{0,4}["']?\s{0,4}[:=]\s{0,4}\\{0,4}["']?)(?P<id>-?\d{7,20}|[UCWTDG]0[A-Z0-9]{7,11}|o[uc]_[0-9a-f]{16,40}|on_[0-9a-f]{16,40})\b"#)

@@ -130,3 +130,11 @@ pub fn scrub(document: &Document, options: &Options) -> Scrubbed {
 #[cfg(test)]
 #[path = "scrub_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "planted_tests.rs"]
+mod planted;
+
+#[cfg(test)]
+#[path = "property_tests.rs"]
+mod properties;

@@ -41,7 +41,8 @@ static VOICE: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
         (r"[\p{Extended_Pictographic}--\p{N}--[#*©®™]]\u{fe0f}?", ""),
         (r"(?m)[:;]-?[)(DP](?:\s|$)", " "),
         (r"[ \t]{2,}", " "),
-        (r"(?m)[ \t]+$", ""),
+        (r",[ \t]*([.?])", "$1"),
+        (r"[ \t]+\n", "\n"),
     ];
     let compiled = rows.iter().map(|(pattern, new)| (Regex::new(pattern).expect("the pattern is fixed, and a test runs it"), *new));
     compiled.collect()

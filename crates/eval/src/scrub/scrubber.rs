@@ -255,7 +255,13 @@ impl<'a> Scrubber<'a> {
     /// A text without secrets, people and machines.
     fn text<'t>(&mut self, text: &'t str) -> Cow<'t, str> {
         let counts = &mut self.counts;
-        let hidden = self.secrets.scrub(text, &mut || counts.add(Pass::Secrets));
+        let secrets = &mut self.secrets;
+        let hidden = secrets.scrub(text, &mut || counts.add(Pass::Secrets));
+        // Keys of JSON are no values to the redactor, and yet they may be.
+        let hidden = then(hidden, |text| match strings::is_json(text) {
+            true => strings::map(text, &mut |string| secrets.scrub(string, &mut || counts.add(Pass::Secrets))),
+            false => Cow::Borrowed(text),
+        });
         let ids = &mut self.ids;
         let hidden = then(hidden, |text| mentions::scrub_ids(ids, text, &mut || counts.add(Pass::Mentions)));
         then(hidden, |text| self.strings(text, TEXT_PASSES.len()))
@@ -331,6 +337,12 @@ impl<'a> Scrubber<'a> {
         for (index, message) in self.document.transcript.messages().iter().enumerate() {
             for (part, text) in texts_of(message) {
                 if !fact.stands_in(&text.to_lowercase()) {
+                    continue;
+                }
+                let is_model = message.role == Role::Assistant;
+                let stripped = if is_model { reasoning::strip(text, &mut || {}) } else { Cow::Borrowed(text) };
+                if part.is_none() && !fact.stands_in(&stripped.to_lowercase()) {
+                    cause = Some(Pass::Reasoning);
                     continue;
                 }
                 cause = Some(match self.text_cause(fact, text) {

@@ -4,12 +4,16 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use mainstay_engine::redact::Addresses;
 use mainstay_engine::redact::Key;
 use mainstay_engine::redact::Known;
 use mainstay_engine::redact::Options;
 use mainstay_engine::redact::Redactor;
+use regex::Regex;
+
+use crate::scrub::text::then;
 
 /// What the redactor knows of people and other passes do with names that stay the same.
 const OF_OTHER_PASSES: &[&str] = &["pii_home", "pii_email", "pii_author", "pii_mention", "pii_handle"];
@@ -41,29 +45,29 @@ impl Secrets {
         self.redactor.redact_with(&mut self.known, text);
     }
 
-    /// Hides what is secret.
+    /// Hides what is secret: in the text as it stands, and where escapes hide where words begin.
     pub(super) fn scrub<'t>(&mut self, text: &'t str, count: &mut dyn FnMut()) -> Cow<'t, str> {
-        let redacted = self.redactor.redact_with(&mut self.known, text);
+        let text = self.hide(text, None, count);
+        then(text, |text| match veiled(text) {
+            Some(view) => self.hide(text, Some(&view), count),
+            None => Cow::Borrowed(text),
+        })
+    }
+
+    /// Hides what stands in a text, or in a view of it of the same length.
+    fn hide<'t>(&mut self, text: &'t str, view: Option<&str>, count: &mut dyn FnMut()) -> Cow<'t, str> {
+        let redacted = self.redactor.redact_with(&mut self.known, view.unwrap_or(text));
         let mut out = String::new();
         let mut done = 0;
         for span in &redacted.spans {
-            if OF_OTHER_PASSES.contains(&&*span.kind) || span.start < done {
+            let Some(value) = text.get(span.start..span.end).filter(|_| span.start >= done) else {
+                continue;
+            };
+            if OF_OTHER_PASSES.contains(&&*span.kind) {
                 continue;
             }
-            let value = &text[span.start..span.end];
-            let new = match &*span.kind {
-                "ip" => "[REDACTED_IP]".to_owned(),
-                kind => match kind.strip_prefix("pii_") {
-                    Some(kind) => format!("[REDACTED_{}]", kind.to_ascii_uppercase()),
-                    None => {
-                        let next = self.numbers.len() + 1;
-                        let number = *self.numbers.entry(value.to_owned()).or_insert(next);
-                        format!("credential_ref:{kind}:{number:012}")
-                    }
-                },
-            };
             out.push_str(&text[done..span.start]);
-            out.push_str(&new);
+            out.push_str(&self.reference(&span.kind, value));
             done = span.end;
             count();
         }
@@ -73,4 +77,34 @@ impl Secrets {
         out.push_str(&text[done..]);
         Cow::Owned(out)
     }
+
+    /// What stands in the place of a value.
+    fn reference(&mut self, kind: &str, value: &str) -> String {
+        match kind.strip_prefix("pii_").or((kind == "ip").then_some("ip")) {
+            Some(kind) => format!("[REDACTED_{}]", kind.to_ascii_uppercase()),
+            None => {
+                let next = self.numbers.len() + 1;
+                let number = *self.numbers.entry(value.to_owned()).or_insert(next);
+                format!("credential_ref:{kind}:{number:012}")
+            }
+        }
+    }
+}
+
+static ESCAPE: LazyLock<Regex> = LazyLock::new(|| {
+    let escapes = r"\\{1,8}[nrt]|(?:\x1b|\\{1,4}(?:u001b|x1b|033|e))\[[0-9;]{0,12}m";
+    Regex::new(escapes).expect("the pattern is fixed, and a test runs it")
+});
+
+/// The text with spaces in the place of escapes, byte for byte as long; none where it has no escapes.
+fn veiled(text: &str) -> Option<String> {
+    let mut view = String::with_capacity(text.len());
+    let mut done = 0;
+    for escape in ESCAPE.find_iter(text) {
+        view.push_str(&text[done..escape.start()]);
+        view.extend(std::iter::repeat_n(' ', escape.len()));
+        done = escape.end();
+    }
+    view.push_str(&text[done..]);
+    (done > 0).then_some(view)
 }

@@ -52,7 +52,7 @@ fn map_at<'t>(text: &'t str, depth: usize, change: &mut dyn FnMut(&str) -> Cow<'
 }
 
 /// Whether a text is a JSON object or list. Whatever begins like one is read once, so the time stays linear.
-fn is_json(text: &str) -> bool {
+pub(super) fn is_json(text: &str) -> bool {
     let trimmed = text.trim_start();
     trimmed.starts_with(['{', '[']) && json::value(text).is_ok()
 }

@@ -87,6 +87,8 @@ fn is_mail(text: &str, found: Match<'_>) -> bool {
     let host = host.to_ascii_lowercase();
     let end = host.rsplit('.').next().unwrap_or("");
     let is_example = ["example.com", "example.org", "example.net"].iter().any(|known| host.ends_with(known)) || matches!(end, "test" | "invalid" | "example");
+    // After a backslash the first letter is an escape's.
+    let name = name.get(usize::from(before(text, &found).ends_with('\\'))..).unwrap_or(name);
     let is_remote = matches!(name, "git" | "hg" | "svn") && text[found.end()..].starts_with(':');
     let in_address = before(text, &found).ends_with("://") || before(text, &found).ends_with('@');
     !is_example && !is_remote && !in_address && !FILES.contains(&end) && !text[found.end()..].starts_with('(')
