@@ -125,7 +125,10 @@ struct Outcome {
 pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
     let mut rows = Vec::new();
     if arguments.name.is_some() && arguments.sessions.len() > 1 {
-        anyhow::bail!("--name names one fixture, and there are {} sessions", arguments.sessions.len());
+        anyhow::bail!(
+            "--name names one fixture, and there are {} sessions",
+            arguments.sessions.len()
+        );
     }
     for session in &arguments.sessions {
         let row = if arguments.audit {
@@ -141,7 +144,10 @@ pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
     let directory_bytes = arguments.out.as_deref().map(size_of_fixtures);
     if let Some(total) = directory_bytes.filter(|total| *total > scrub::DIRECTORY_LIMIT as u64) {
         let most = bytes(scrub::DIRECTORY_LIMIT as u64);
-        screen.warn(&format!("the fixtures of the directory have {} in all; at most {most} are meant to be there", bytes(total)));
+        screen.warn(&format!(
+            "the fixtures of the directory have {} in all; at most {most} are meant to be there",
+            bytes(total)
+        ));
     }
     let bad = rows.iter().filter(|row| !is_clean(row)).count();
     let outcome = Outcome {
@@ -185,10 +191,16 @@ fn scrubbed(arguments: &Arguments, session: &str) -> anyhow::Result<Row> {
     let document = input.read()?;
     let _busy = busy("scrubbing", input.size());
     let options = options(arguments, session)?;
-    let Scrubbed { fixture, report, mut names } = scrub::scrub(&document, &options);
+    let Scrubbed {
+        fixture,
+        report,
+        mut names,
+    } = scrub::scrub(&document, &options);
     names.extend(given(arguments));
     let text = fixture.text();
-    let findings = Auditor::new(&names, &arguments.allow).audit(&text).context("the fixture")?;
+    let findings = Auditor::new(&names, &arguments.allow)
+        .audit(&text)
+        .context("the fixture")?;
     let mut row = Row {
         source: session.to_owned(),
         name: options.name,
@@ -231,7 +243,11 @@ fn options(arguments: &Arguments, session: &str) -> anyhow::Result<Options> {
         description: arguments.description.clone(),
         source: session.to_owned(),
         scrubbed_at: now.to_string().chars().take(19).chain(['Z']).collect(),
-        handles: arguments.handle.iter().map(|names| names.split(',').map(str::to_owned).collect()).collect(),
+        handles: arguments
+            .handle
+            .iter()
+            .map(|names| names.split(',').map(str::to_owned).collect())
+            .collect(),
         first_turn,
         keep: arguments.keep.clone(),
         bank,
@@ -245,16 +261,32 @@ fn options(arguments: &Arguments, session: &str) -> anyhow::Result<Options> {
 /// The name of a file without its ending, as a name of a fixture.
 fn stem(path: &str) -> String {
     let stem = Path::new(path).file_stem().and_then(|stem| stem.to_str()).unwrap_or("");
-    let name: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' }).collect();
+    let name: String = stem
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') {
+                c
+            } else {
+                '-'
+            }
+        })
+        .collect();
     let name = name.trim_matches(['-', '.']);
-    if name.is_empty() { "session".to_owned() } else { name.to_owned() }
+    if name.is_empty() {
+        "session".to_owned()
+    } else {
+        name.to_owned()
+    }
 }
 
 /// How many bytes the fixtures of a directory have.
 fn size_of_fixtures(directory: &Path) -> u64 {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     let fixtures = entries.filter(|entry| entry.path().extension().is_some_and(|ending| ending == "json"));
-    fixtures.filter_map(|entry| entry.metadata().ok()).map(|metadata| metadata.len()).sum()
+    fixtures
+        .filter_map(|entry| entry.metadata().ok())
+        .map(|metadata| metadata.len())
+        .sum()
 }
 
 /// How many findings are listed; the rest is counted.
@@ -264,22 +296,48 @@ fn show(row: &Row, screen: &mut Screen) -> anyhow::Result<()> {
     screen.heading(&plain(&row.source))?;
     if let Some(report) = &row.report {
         let lines = report.passes.iter().filter(|pass| pass.count > 0);
-        let lines = lines.map(|pass| vec![pass.pass.name().to_owned(), number(pass.count), pass.pass.about().to_owned()]);
+        let lines = lines.map(|pass| {
+            vec![
+                pass.pass.name().to_owned(),
+                number(pass.count),
+                pass.pass.about().to_owned(),
+            ]
+        });
         screen.table(&["PASS", ">PLACES", "WHAT IT DOES"], lines.collect())?;
         let (messages, before) = (number(report.messages as u64), number(report.messages_before as u64));
-        screen.line(&format!("  {messages} messages of {before}, {}, {} persons told apart", bytes(report.bytes as u64), report.persons))?;
+        screen.line(&format!(
+            "  {messages} messages of {before}, {}, {} persons told apart",
+            bytes(report.bytes as u64),
+            report.persons
+        ))?;
         for lost in &report.lost_facts {
-            let probe = lost.probe.as_deref().map_or(String::new(), |probe| format!(" (probe {})", plain(probe)));
-            screen.line(&format!("  lost: {}{probe}, taken away by {}", plain(&lost.fact), lost.pass.name()))?;
+            let probe = lost
+                .probe
+                .as_deref()
+                .map_or(String::new(), |probe| format!(" (probe {})", plain(probe)));
+            screen.line(&format!(
+                "  lost: {}{probe}, taken away by {}",
+                plain(&lost.fact),
+                lost.pass.name()
+            ))?;
         }
     }
     if !row.findings.is_empty() {
         let lines = row.findings.iter().take(MOST_SHOWN).map(|finding| {
-            vec![finding.kind.to_owned(), plain(&finding.path), number(finding.offset as u64), finding.reading.to_owned(), plain(&finding.excerpt)]
+            vec![
+                finding.kind.to_owned(),
+                plain(&finding.path),
+                number(finding.offset as u64),
+                finding.reading.to_owned(),
+                plain(&finding.excerpt),
+            ]
         });
         screen.table(&["FOUND", "WHERE", ">AT", "READ AS", "LOOKS LIKE"], lines.collect())?;
         if row.findings.len() > MOST_SHOWN {
-            screen.faint(&format!("  and {} more; --json lists all", row.findings.len() - MOST_SHOWN))?;
+            screen.faint(&format!(
+                "  and {} more; --json lists all",
+                row.findings.len() - MOST_SHOWN
+            ))?;
         }
     }
     match &row.written {

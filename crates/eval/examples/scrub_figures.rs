@@ -37,7 +37,10 @@ fn main() {
         sessions += 1;
         clean += usize::from(found.is_empty());
         for finding in found.iter().take(5) {
-            println!("{file}: {} at {} {}: {}", finding.kind, finding.path, finding.offset, finding.excerpt);
+            println!(
+                "{file}: {} at {} {}: {}",
+                finding.kind, finding.path, finding.offset, finding.excerpt
+            );
         }
         let whole = Options {
             most_output: usize::MAX,
@@ -53,7 +56,11 @@ fn main() {
         gone += lost.len();
     }
     let share = 100.0 * gone as f64 / all.max(1) as f64;
-    println!("{sessions} sessions, {:.1} MB, {:.1} s", bytes as f64 / 1e6, begun.elapsed().as_secs_f64());
+    println!(
+        "{sessions} sessions, {:.1} MB, {:.1} s",
+        bytes as f64 / 1e6,
+        begun.elapsed().as_secs_f64()
+    );
     println!("audit: {clean} clean, {} not", sessions - clean);
     println!("identifiers without a person in them: {all}, gone {gone} ({share:.3} %)");
 }
@@ -63,16 +70,24 @@ fn lost(messages: &[Message], fixture: &[serde_json::Value], names: &[String]) -
     let mut left = String::new();
     strings(&serde_json::json!(fixture), &mut left);
     let left: BTreeSet<Box<str>> = identifiers::find(&left).into_iter().map(|(name, _)| name).collect();
-    let kept = messages.iter().filter(|message| !matches!(message.role, Role::System | Role::Developer));
+    let kept = messages
+        .iter()
+        .filter(|message| !matches!(message.role, Role::System | Role::Developer));
     let mut before = String::new();
     for part in kept.flat_map(|message| &message.parts) {
         match part {
             Part::Text(text) => before.push_str(text),
-            Part::Call(call) => strings(&serde_json::from_str(call.input.as_str()).unwrap_or_default(), &mut before),
+            Part::Call(call) => strings(
+                &serde_json::from_str(call.input.as_str()).unwrap_or_default(),
+                &mut before,
+            ),
             Part::Result(result) => {
                 for content in &result.content {
                     if let Content::Text(text) = content {
-                        strings(&serde_json::from_str(text).unwrap_or_else(|_| serde_json::json!(&**text)), &mut before);
+                        strings(
+                            &serde_json::from_str(text).unwrap_or_else(|_| serde_json::json!(&**text)),
+                            &mut before,
+                        );
                     }
                 }
             }
@@ -83,10 +98,21 @@ fn lost(messages: &[Message], fixture: &[serde_json::Value], names: &[String]) -
     let all = identifiers::find(&before);
     let is_personal = |name: &str| {
         let lower = name.to_lowercase();
-        names.iter().any(|known| lower.contains(known)) || lower.contains('@') || lower.starts_with("/home/") || lower.starts_with("/users/")
+        names.iter().any(|known| lower.contains(known))
+            || lower.contains('@')
+            || lower.starts_with("/home/")
+            || lower.starts_with("/users/")
     };
-    let all: Vec<Box<str>> = all.into_iter().map(|(name, _)| name).filter(|name| !is_personal(name)).collect();
-    let lost = all.iter().filter(|name| !left.contains(*name)).map(|name| name.to_string()).collect();
+    let all: Vec<Box<str>> = all
+        .into_iter()
+        .map(|(name, _)| name)
+        .filter(|name| !is_personal(name))
+        .collect();
+    let lost = all
+        .iter()
+        .filter(|name| !left.contains(*name))
+        .map(|name| name.to_string())
+        .collect();
     (lost, all.len())
 }
 

@@ -24,8 +24,22 @@ const ENDING: usize = 3;
 
 /// Where a name stands and nothing else can.
 const PERSONAL: &[&str] = &[
-    "@", "github.com/", "github.com:", "gitlab.com/", "gitlab.com:", "bitbucket.org/", "twitter.com/", "//x.com/", "t.me/", "huggingface.co/",
-    "linkedin.com/in/", "npmjs.com/~", "keybase.io/", "/media/", "uid=1000(", "gid=1000(",
+    "@",
+    "github.com/",
+    "github.com:",
+    "gitlab.com/",
+    "gitlab.com:",
+    "bitbucket.org/",
+    "twitter.com/",
+    "//x.com/",
+    "t.me/",
+    "huggingface.co/",
+    "linkedin.com/in/",
+    "npmjs.com/~",
+    "keybase.io/",
+    "/media/",
+    "uid=1000(",
+    "gid=1000(",
 ];
 
 /// Finds all spellings at once.
@@ -82,7 +96,8 @@ impl Handles {
         let mut done = 0;
         for (start, end, person) in found {
             let in_word = |c: char| c.is_alphanumeric() || c == '_';
-            let glued = text[..start].ends_with(in_word) && !ends_in_escape(&text[..start]) || text[end..].starts_with(in_word);
+            let glued =
+                text[..start].ends_with(in_word) && !ends_in_escape(&text[..start]) || text[end..].starts_with(in_word);
             let name = pseudonym(person);
             out.push_str(&text[done..start]);
             out.push_str(&if glued { name.replace('-', "") } else { name });
@@ -173,8 +188,10 @@ fn ending(spelled: &str, after: &str) -> usize {
 
 static BASE64: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"[A-Za-z0-9+/_\-]{16,}={0,2}").expect("the pattern is fixed, and a test runs it"));
-static MAIL_LIKE: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"[A-Za-z0-9._%+\-]{2,64}@[A-Za-z0-9\-]{2,63}\.[a-z]{2,10}\b").expect("the pattern is fixed, and a test runs it"));
+static MAIL_LIKE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"[A-Za-z0-9._%+\-]{2,64}@[A-Za-z0-9\-]{2,63}\.[a-z]{2,10}\b")
+        .expect("the pattern is fixed, and a test runs it")
+});
 
 /// What base64 stands for, where that is a text.
 fn decoded(run: &str) -> Option<String> {
@@ -197,5 +214,7 @@ fn decoded(run: &str) -> Option<String> {
         }
     }
     let text = String::from_utf8(bytes).ok()?;
-    text.chars().all(|c| !c.is_control() || c.is_whitespace()).then_some(text)
+    text.chars()
+        .all(|c| !c.is_control() || c.is_whitespace())
+        .then_some(text)
 }

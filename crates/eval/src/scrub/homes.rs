@@ -25,7 +25,9 @@ fn pattern(text: &str) -> Regex {
 
 /// Names of Windows may have spaces; they count only where the path goes on.
 static WIDE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"(?i)(?P<root>[a-z](?::|%3A)SEP(?:users|documents and settings)SEP)(?P<name>(?-i:\p{Lu})[\p{L}\p{N}_.'\-]*(?: (?-i:\p{Lu})[\p{L}\p{N}_.'\-]*){1,2})(?P<end>SEP)")
+    pattern(
+        r"(?i)(?P<root>[a-z](?::|%3A)SEP(?:users|documents and settings)SEP)(?P<name>(?-i:\p{Lu})[\p{L}\p{N}_.'\-]*(?: (?-i:\p{Lu})[\p{L}\p{N}_.'\-]*){1,2})(?P<end>SEP)",
+    )
 });
 static PLAIN: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"(?P<root>SEP(?:home|Users|users|HOME|USERS)SEP)(?P<name>[\p{L}\p{N}_][\p{L}\p{N}_.\-]*)(?P<end>SEP)?")
@@ -39,8 +41,9 @@ static BEFORE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(list)
 });
 static TILDE: LazyLock<Regex> = LazyLock::new(|| pattern(r"~(?P<name>[a-z_][a-z0-9_\-]{1,31})(?P<end>/)?"));
-static DASHED: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"(?P<root>(?:-|[A-Za-z]--|-mnt-[a-z]-)(?:home|Users)-)(?P<name>[\p{L}\p{N}_]+(?:-[\p{L}\p{N}_]+){0,2})"));
+static DASHED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"(?P<root>(?:-|[A-Za-z]--|-mnt-[a-z]-)(?:home|Users)-)(?P<name>[\p{L}\p{N}_]+(?:-[\p{L}\p{N}_]+){0,2})")
+});
 
 /// How many characters before a path are looked at.
 const LOOK_BACK: usize = 64;
@@ -96,12 +99,21 @@ fn plain(people: &People, hit: Hit<'_, '_>, count: &mut dyn FnMut()) -> Option<S
     }
     let new = renamed(people, name)?;
     count();
-    Some(format!("{}{new}{}{}", hit.group("root"), &spelled[name.len()..], hit.group("end")))
+    Some(format!(
+        "{}{new}{}{}",
+        hit.group("root"),
+        &spelled[name.len()..],
+        hit.group("end")
+    ))
 }
 
 fn tilde(people: &People, hit: Hit<'_, '_>, count: &mut dyn FnMut()) -> Option<String> {
     let name = hit.group("name");
-    let apart = hit.before.chars().next_back().is_none_or(|last| last.is_whitespace() || "\"'=:(`,".contains(last));
+    let apart = hit
+        .before
+        .chars()
+        .next_back()
+        .is_none_or(|last| last.is_whitespace() || "\"'=:(`,".contains(last));
     let is_known = people.of_name(name).is_some();
     if !(apart || ends_in_escape(hit.before)) || !is_known {
         return None;
@@ -152,5 +164,9 @@ fn stands_alone(before: &str) -> bool {
 
 /// Whether a dashed name is a folder's: it stands alone in a path, in quotes or in a line.
 fn is_folder(before: &str) -> bool {
-    before.chars().next_back().is_none_or(|last| last.is_whitespace() || "/\\\"'`=:(".contains(last)) || ends_in_escape(before)
+    before
+        .chars()
+        .next_back()
+        .is_none_or(|last| last.is_whitespace() || "/\\\"'`=:(".contains(last))
+        || ends_in_escape(before)
 }

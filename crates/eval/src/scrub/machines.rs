@@ -21,31 +21,53 @@ fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("the pattern is fixed, and a test runs it")
 }
 
-const LOGIN: &str = r"(?P<name>[\p{L}_][\p{L}\p{N}_.\-]*)@(?P<host>[A-Za-z0-9][A-Za-z0-9_\-]{0,62}(?:\.[A-Za-z0-9\-]{1,63}){0,4})";
+const LOGIN: &str =
+    r"(?P<name>[\p{L}_][\p{L}\p{N}_.\-]*)@(?P<host>[A-Za-z0-9][A-Za-z0-9_\-]{0,62}(?:\.[A-Za-z0-9\-]{1,63}){0,4})";
 
 /// `name@host:~/src$`, `[name@host src]$`, `name@host src %`, `ssh name@host`.
 static PROMPT: LazyLock<[Regex; 4]> = LazyLock::new(|| {
     [
         pattern(&format!(r"{LOGIN}(?P<rest>:[~/][^\s$#%>]{{0,200}}[$#%>])")),
         pattern(&format!(r"{LOGIN}(?P<rest> [^\s\]$#%]{{1,100}}\]?[ ]?[$#%])")),
-        pattern(&format!(r"(?P<verb>\b(?:ssh|scp|sftp|rsync|mosh)(?: -[\w]+(?: [\w./~\-]+)?){{0,3}} ){LOGIN}(?P<rest>)")),
+        pattern(&format!(
+            r"(?P<verb>\b(?:ssh|scp|sftp|rsync|mosh)(?: -[\w]+(?: [\w./~\-]+)?){{0,3}} ){LOGIN}(?P<rest>)"
+        )),
         pattern(&format!(r"{LOGIN}(?P<rest>:~?/[\w./\-]{{0,200}})")),
     ]
 });
 /// Names that systems make up for a machine, mostly with the owner's name in them.
 static HOST: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"(?P<host>(?:DESKTOP|LAPTOP|WIN|PC)-[A-Z0-9]{5,12}|[\p{L}\p{N}]*[s]?-?(?:[\p{L}\p{N}]+-){0,3}(?:MacBook|MBP|iMac|Mac-mini|ThinkPad|iPhone|iPad)(?:-(?:Pro|Air|[0-9]{1,4})){0,3}(?:\.(?:local|lan|home))?|[A-Za-z0-9]{1,30}(?:-[A-Za-z0-9]{1,30}){1,5}\.(?:local|lan|home))")
+    pattern(
+        r"(?P<host>(?:DESKTOP|LAPTOP|WIN|PC)-[A-Z0-9]{5,12}|[\p{L}\p{N}]*[s]?-?(?:[\p{L}\p{N}]+-){0,3}(?:MacBook|MBP|iMac|Mac-mini|ThinkPad|iPhone|iPad)(?:-(?:Pro|Air|[0-9]{1,4})){0,3}(?:\.(?:local|lan|home))?|[A-Za-z0-9]{1,30}(?:-[A-Za-z0-9]{1,30}){1,5}\.(?:local|lan|home))",
+    )
 });
-static UNAME: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?P<verb>\b(?:Linux|Darwin) )(?P<host>[A-Za-z0-9][A-Za-z0-9_.\-]{1,62})(?P<rest> \d+\.\d+\.\d)"));
+static UNAME: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"(?P<verb>\b(?:Linux|Darwin) )(?P<host>[A-Za-z0-9][A-Za-z0-9_.\-]{1,62})(?P<rest> \d+\.\d+\.\d)")
+});
 static STREET: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"\b\d{1,5}[a-zA-Z]? (?:\p{Lu}[\p{L}.'\-]+ ){1,3}(?:Street|St\.|Avenue|Ave\.?|Road|Rd\.?|Boulevard|Blvd\.?|Lane|Ln\.|Drive|Dr\.|Court|Ct\.|Terrace|Highway|Hwy)|\p{Lu}\p{Ll}{2,20}(?:straße|strasse|weg|platz|gasse|allee) \d{1,4}[a-z]?\b|(?:ул\.|улица|пр-т|проспект|переулок) ?\p{Lu}[\p{L}\-]+,? ?(?:д\.|дом)? ?\d{1,4}")
+    pattern(
+        r"\b\d{1,5}[a-zA-Z]? (?:\p{Lu}[\p{L}.'\-]+ ){1,3}(?:Street|St|Avenue|Ave|Road|Rd|Boulevard|Blvd|Lane|Ln|Drive|Dr|Court|Ct|Terrace|Highway|Hwy)\b|\p{Lu}\p{Ll}{2,20}(?:straße|strasse|weg|platz|gasse|allee) \d{1,4}[a-z]?\b|(?:ул\.|улица|пр-т|проспект|переулок) ?\p{Lu}[\p{L}\-]+,? ?(?:д\.|дом)? ?\d{1,4}",
+    )
 });
 static PLACE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r#"(?i)(?P<key>\b(?:lat(?:itude)?|lon(?:gitude)?|lng)\\?["']?\s{0,3}[:=]\s{0,3}\\?["']?)(?P<value>-?\d{1,3}\.\d{3,})"#)
+    pattern(
+        r#"(?i)(?P<key>\b(?:lat(?:itude)?|lon(?:gitude)?|lng)\\?["']?\s{0,3}[:=]\s{0,3}\\?["']?)(?P<value>-?\d{1,3}\.\d{3,})"#,
+    )
 });
 
 /// Hosts that tell nothing about anybody.
-const NO_HOST: &[&str] = &["localhost", "host", "github.com", "gitlab.com", "bitbucket.org", "server", "machine", "hostname", "myhost", "remote"];
+const NO_HOST: &[&str] = &[
+    "localhost",
+    "host",
+    "github.com",
+    "gitlab.com",
+    "bitbucket.org",
+    "server",
+    "machine",
+    "hostname",
+    "myhost",
+    "remote",
+];
 
 /// People by their prompts.
 pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
@@ -76,16 +98,27 @@ fn is_nobody_host(host: &str) -> bool {
 }
 
 /// Replaces machines and places.
-pub(super) fn scrub<'t>(people: &People, hosts: Option<&Regex>, text: &'t str, count: &mut dyn FnMut()) -> Cow<'t, str> {
+pub(super) fn scrub<'t>(
+    people: &People,
+    hosts: Option<&Regex>,
+    text: &'t str,
+    count: &mut dyn FnMut(),
+) -> Cow<'t, str> {
     let mut text = Cow::Borrowed(text);
     for pattern in &*PROMPT {
         text = then(text, |text| {
             replace(text, pattern, |hit| {
                 let (name, host) = (hit.group("name"), hit.group("host"));
-                if is_nobody_host(host) && (is_nobody(name) || people.of_name(name).is_none()) || !begins_word(hit.before) || hit.before.ends_with("//") {
+                if is_nobody_host(host) && (is_nobody(name) || people.of_name(name).is_none())
+                    || !begins_word(hit.before)
+                    || hit.before.ends_with("//")
+                {
                     return None;
                 }
-                let is_remote = matches!(name, "git" | "hg") || hit.group("rest").starts_with(":/") && !pattern_is_sure(hit.group("rest")) && people.of_name(name).is_none();
+                let is_remote = matches!(name, "git" | "hg")
+                    || hit.group("rest").starts_with(":/")
+                        && !pattern_is_sure(hit.group("rest"))
+                        && people.of_name(name).is_none();
                 if is_remote {
                     return None;
                 }
@@ -109,7 +142,8 @@ pub(super) fn scrub<'t>(people: &People, hosts: Option<&Regex>, text: &'t str, c
             let host = hit.group("host");
             // Names of products stand alone; a machine's name has more to it.
             let is_own = host.contains('-') || host.contains(".local");
-            let is_product = key_of(host).starts_with("macbook") && !host.contains(".l") || host.starts_with("WIN-") && !host.contains(|c: char| c.is_ascii_digit());
+            let is_product = key_of(host).starts_with("macbook") && !host.contains(".l")
+                || host.starts_with("WIN-") && !host.contains(|c: char| c.is_ascii_digit());
             let apart = begins_word(hit.before) && ends_word(hit.after) && !hit.before.ends_with(['-', '_', '.', '/']);
             let goes_on = hit.after.starts_with('.') && hit.after[1..].starts_with(|c: char| c.is_alphanumeric());
             let new = (is_own && !is_product && apart && !goes_on).then(|| "host".to_owned());

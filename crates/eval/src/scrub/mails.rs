@@ -14,16 +14,89 @@ use crate::scrub::titles::is_word;
 
 /// Ends of host names that are used for mail and are longer than two letters.
 const TOPS: &[&str] = &[
-    "com", "org", "net", "edu", "gov", "mil", "int", "info", "biz", "dev", "app", "xyz", "online", "site", "tech", "cloud", "email",
-    "mail", "name", "pro", "club", "shop", "store", "blog", "space", "live", "world", "systems", "solutions", "agency", "studio",
-    "digital", "network", "software", "engineer", "technology", "team", "works", "group", "company", "inc", "ventures", "capital",
-    "global", "international", "community", "social", "chat", "news", "media", "science", "academy", "institute", "foundation",
-    "local", "internal", "lan", "corp", "localhost", "localdomain", "research", "design", "codes", "tools", "run", "page", "tube",
-    "moscow", "berlin", "cat", "coop", "aero", "jobs", "mobi", "asia", "рф",
+    "com",
+    "org",
+    "net",
+    "edu",
+    "gov",
+    "mil",
+    "int",
+    "info",
+    "biz",
+    "dev",
+    "app",
+    "xyz",
+    "online",
+    "site",
+    "tech",
+    "cloud",
+    "email",
+    "mail",
+    "name",
+    "pro",
+    "club",
+    "shop",
+    "store",
+    "blog",
+    "space",
+    "live",
+    "world",
+    "systems",
+    "solutions",
+    "agency",
+    "studio",
+    "digital",
+    "network",
+    "software",
+    "engineer",
+    "technology",
+    "team",
+    "works",
+    "group",
+    "company",
+    "inc",
+    "ventures",
+    "capital",
+    "global",
+    "international",
+    "community",
+    "social",
+    "chat",
+    "news",
+    "media",
+    "science",
+    "academy",
+    "institute",
+    "foundation",
+    "local",
+    "internal",
+    "lan",
+    "corp",
+    "localhost",
+    "localdomain",
+    "research",
+    "design",
+    "codes",
+    "tools",
+    "run",
+    "page",
+    "tube",
+    "moscow",
+    "berlin",
+    "cat",
+    "coop",
+    "aero",
+    "jobs",
+    "mobi",
+    "asia",
+    "рф",
 ];
 
 /// Ends of two letters that are those of files far more often than of hosts.
-const ENDINGS: &[&str] = &["js", "ts", "py", "rs", "md", "sh", "cc", "so", "rb", "go", "cs", "vb", "mm", "hs", "kt", "ex", "jl", "db", "gz", "xz", "bz"];
+const ENDINGS: &[&str] = &[
+    "js", "ts", "py", "rs", "md", "sh", "cc", "so", "rb", "go", "cs", "vb", "mm", "hs", "kt", "ex", "jl", "db", "gz",
+    "xz", "bz",
+];
 
 // Counted repetitions of letters of all scripts would make the patterns too large to compile.
 const LOCAL: &str = r"[\p{L}\p{N}_][\p{L}\p{N}._%+\-]*";
@@ -33,7 +106,10 @@ const NAME: &str = r"[\p{L}\p{N}_][\p{L}\p{N}_.'’\-]*(?:[ ][\p{L}\p{N}_][\p{L}
 
 fn pattern(text: &str) -> Regex {
     let text = text.replace("MAIL", "(?P<mail>LOCAL@DOMAIN)");
-    let text = text.replace("LOCAL", LOCAL).replace("DOMAIN", DOMAIN).replace("SPELLED", &format!("(?P<name>{NAME})"));
+    let text = text
+        .replace("LOCAL", LOCAL)
+        .replace("DOMAIN", DOMAIN)
+        .replace("SPELLED", &format!("(?P<name>{NAME})"));
     Regex::new(&text.replace("AT_SIGN", AT)).expect("the pattern is fixed, and a test runs it")
 }
 
@@ -43,7 +119,9 @@ static BESIDE: LazyLock<[Regex; 5]> = LazyLock::new(|| {
     [
         pattern(r#"SPELLED["']? ?(?:<|\\u003c|&lt;|%3C)MAIL"#),
         pattern(r"SPELLED ?[|,;\t(] ?MAIL"),
-        pattern(r#"(?i)"(?:name|author_name|authorName|full_?name)"\s{0,4}:\s{0,4}"SPELLED"\s{0,4},\s{0,12}"(?:e-?mail|author_email)"\s{0,4}:\s{0,4}"MAIL"#),
+        pattern(
+            r#"(?i)"(?:name|author_name|authorName|full_?name)"\s{0,4}:\s{0,4}"SPELLED"\s{0,4},\s{0,12}"(?:e-?mail|author_email)"\s{0,4}:\s{0,4}"MAIL"#,
+        ),
         pattern(r#"(?i)\bname\s{0,4}=\s{0,4}"?SPELLED"?\s{0,4}\n\s{0,12}email\s{0,4}=\s{0,4}"?MAIL"#),
         pattern(r#"(?i)user\.name[ =]{1,3}\\?["']?SPELLED\\?["']?[\s\S]{0,80}?user\.email[ =]{1,3}\\?["']?MAIL"#),
     ]
@@ -51,13 +129,21 @@ static BESIDE: LazyLock<[Regex; 5]> = LazyLock::new(|| {
 /// A name alone where it can be nothing else.
 static ALONE: LazyLock<[Regex; 7]> = LazyLock::new(|| {
     [
-        pattern(r"(?m)^\s{0,8}(?:Author|Commit|Committer|AuthorName|Co-authored-by|Signed-off-by|Reviewed-by|Acked-by|Tested-by|Reported-by): {1,8}SPELLED\s*$"),
-        pattern(r"\((?P<name>\p{Lu}[\p{L}.'’\-]+(?: \p{Lu}[\p{L}.'’\-]*){1,3}) +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4} +\d+\)"),
-        pattern(r#"(?i)(?:user\.name(?:\s{0,3}=\s{0,3}|\s)|GIT_(?:AUTHOR|COMMITTER)_NAME=)\\?["']?(?P<name>\p{L}[\p{L}\p{N}_.'’ \-]+)\\?["'\n]"#),
+        pattern(
+            r"(?m)^\s{0,8}(?:Author|Commit|Committer|AuthorName|Co-authored-by|Signed-off-by|Reviewed-by|Acked-by|Tested-by|Reported-by): {1,8}SPELLED\s*$",
+        ),
+        pattern(
+            r"\((?P<name>\p{Lu}[\p{L}.'’\-]+(?: \p{Lu}[\p{L}.'’\-]*){1,3}) +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4} +\d+\)",
+        ),
+        pattern(
+            r#"(?i)(?:user\.name(?:\s{0,3}=\s{0,3}|\s)|GIT_(?:AUTHOR|COMMITTER)_NAME=)\\?["']?(?P<name>\p{L}[\p{L}\p{N}_.'’ \-]+)\\?["'\n]"#,
+        ),
         pattern(r"(?:uid|gid|euid)=\d{3,6}\((?P<name>[a-z_][a-z0-9_.\-]+)\)"),
         pattern(r"(?m)^(?:export )?(?:USER|USERNAME|LOGNAME|SUDO_USER)=(?P<name>[\p{L}_][\p{L}\p{N}_.\-]+)\s*$"),
         pattern(r"Logged in to [\w.]{1,40} (?:as|account) (?P<name>[A-Za-z0-9][A-Za-z0-9\-]+)\b"),
-        pattern(r#"(?i)"(?:full_?name|first_?name|last_?name|real_?name|given_?name|family_?name|sur_?name)"\s{0,4}:\s{0,4}"(?P<name>\p{L}[\p{L}.'’ \-]+)""#),
+        pattern(
+            r#"(?i)"(?:full_?name|first_?name|last_?name|real_?name|given_?name|family_?name|sur_?name)"\s{0,4}:\s{0,4}"(?P<name>\p{L}[\p{L}.'’ \-]+)""#,
+        ),
     ]
 });
 
@@ -76,6 +162,7 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
         let (_, local) = own_local(before, &captures["local"]);
         if is_mail(before, local, &captures["domain"], after) && !is_nobody(local) {
             let mut clue = Clue::id(&format!("{local}@{}", &captures["domain"]));
+            clue.links.push(local.to_owned());
             if let Some(handle) = handle_of(local, &captures["domain"]) {
                 clue.names.extend(Clue::handle(handle).names);
             }
@@ -93,7 +180,9 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
 }
 
 fn beside(spelled: &str, mail: &str, found: &mut Vec<Clue>) {
-    let Some((local, domain)) = mail.split_once('@') else { return };
+    let Some((local, domain)) = mail.split_once('@') else {
+        return;
+    };
     if !is_mail("", local, domain, "") || is_nobody(local) {
         return;
     }
@@ -106,12 +195,26 @@ fn beside(spelled: &str, mail: &str, found: &mut Vec<Clue>) {
 
 /// The name at the end of some words: those with capital letters, or all but what introduces it.
 fn name_of(words: &str) -> String {
-    const INTRODUCING: &[&str] = &["author", "committer", "tagger", "by", "from", "to", "cc", "and", "name", "mail"];
+    const INTRODUCING: &[&str] = &[
+        "author",
+        "committer",
+        "tagger",
+        "by",
+        "from",
+        "to",
+        "cc",
+        "and",
+        "name",
+        "mail",
+    ];
     let words: Vec<&str> = words.split(' ').collect();
     let starts = |word: &&str| word.starts_with(char::is_uppercase);
     let capital = words.iter().rev().take_while(|word| starts(word)).count();
     let from = match capital {
-        0 => words.iter().rposition(|word| INTRODUCING.contains(word)).map_or(words.len() - 1, |at| at + 1),
+        0 => words
+            .iter()
+            .rposition(|word| INTRODUCING.contains(word))
+            .map_or(words.len() - 1, |at| at + 1),
         count => words.len() - count,
     };
     words[from.min(words.len())..].join(" ")
@@ -125,14 +228,19 @@ fn handle_of<'m>(local: &'m str, domain: &str) -> Option<&'m str> {
     let name = local.split('+').next().unwrap_or(local);
     let parts: Vec<&str> = name.split(['.', '_', '-']).collect();
     let is_name = parts.len() >= 2
-        && parts.iter().all(|part| !part.is_empty() && part.chars().all(char::is_alphanumeric))
+        && parts
+            .iter()
+            .all(|part| !part.is_empty() && part.chars().all(char::is_alphanumeric))
         && !parts.iter().any(|part| is_nobody(part));
     is_name.then_some(name)
 }
 
 /// The local part without what an escape before it left glued to it, and that.
 fn own_local<'m>(before: &str, local: &'m str) -> (&'m str, &'m str) {
-    let glued = match local.rfind('%').filter(|at| local.len() >= at + 3 && local.is_char_boundary(at + 3)) {
+    let glued = match local
+        .rfind('%')
+        .filter(|at| local.len() >= at + 3 && local.is_char_boundary(at + 3))
+    {
         Some(at) => at + 3,
         None if before.ends_with('\\') && local.starts_with(['n', 'r', 't', 'b', 'f']) => 1,
         None if before.ends_with('%') && local.len() > 2 && local.is_char_boundary(2) => 2,
@@ -143,9 +251,18 @@ fn own_local<'m>(before: &str, local: &'m str) -> (&'m str, &'m str) {
 
 fn is_mail(before: &str, local: &str, domain: &str, after: &str) -> bool {
     let top = domain.rsplit('.').next().unwrap_or("").to_lowercase();
-    let is_host = if top.chars().count() == 2 { !ENDINGS.contains(&&*top) } else { TOPS.contains(&&*top) };
+    let is_host = if top.chars().count() == 2 {
+        !ENDINGS.contains(&&*top)
+    } else {
+        TOPS.contains(&&*top)
+    };
     let is_remote = after.starts_with(':') && matches!(local, "git" | "hg" | "svn");
-    is_host && !is_remote && !before.ends_with("://") && !before.ends_with('@') && !after.starts_with('(') && !is_example(domain)
+    is_host
+        && !is_remote
+        && !before.ends_with("://")
+        && !before.ends_with('@')
+        && !after.starts_with('(')
+        && !is_example(domain)
 }
 
 /// Domains that documentation is free to use.
@@ -154,7 +271,9 @@ fn is_example(domain: &str) -> bool {
     let last = lower.rsplit('.').next().unwrap_or("");
     matches!(last, "example" | "test" | "invalid")
         || ["example.com", "example.org", "example.net"].iter().any(|example| {
-            lower.strip_suffix(example).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+            lower
+                .strip_suffix(example)
+                .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
         })
 }
 

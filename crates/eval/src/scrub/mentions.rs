@@ -19,16 +19,22 @@ fn pattern(text: &str) -> Regex {
 
 /// `<@123>`, `<@!123>`, `<@U0ABC|name>`, also where the brackets are escaped.
 static MENTION: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"(?P<open><|&lt;|\\u003[cC]|%3C)(?:@|%40)[!&]?(?P<id>\d{5,20}|[UW][A-Z0-9]{5,14}|\*{3,}|[A-Za-z0-9_.\-]{2,32})(?:\|[^<>\n|]{0,80})?(?P<close>>|&gt;|\\u003[eE]|%3E)")
+    pattern(
+        r"(?P<open><|&lt;|\\u003[cC]|%3C)(?:@|%40)[!&]?(?P<id>\d{5,20}|[UW][A-Z0-9]{5,14}|\*{3,}|[A-Za-z0-9_.\-]{2,32})(?:\|[^<>\n|]{0,80})?(?P<close>>|&gt;|\\u003[eE]|%3E)",
+    )
 });
 /// Names of the Matrix form, addresses of persons in Telegram.
-static MATRIX: LazyLock<Regex> = LazyLock::new(|| pattern(r"@(?P<id>[a-z0-9._=\-/+]{1,64}:[a-z0-9\-]{1,40}(?:\.[a-z0-9\-]{1,40}){1,4})\b"));
-static TELEGRAM: LazyLock<Regex> = LazyLock::new(|| pattern(r"tg://(?:user|openmessage)\?(?:user_)?id(?:=|%3D)(?P<id>\d{4,20})"));
+static MATRIX: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"@(?P<id>[a-z0-9._=\-/+]{1,64}:[a-z0-9\-]{1,40}(?:\.[a-z0-9\-]{1,40}){1,4})\b"));
+static TELEGRAM: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"tg://(?:user|openmessage)\?(?:user_)?id(?:=|%3D)(?P<id>\d{4,20})"));
 /// `@some_name` of a person that is known.
 static HANDLE: LazyLock<Regex> = LazyLock::new(|| pattern(r"@(?P<name>[\p{L}\p{N}_][\p{L}\p{N}_.\-]+)"));
 /// Ids under the names that platforms give them.
 static KEYED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r#"(?i)(?P<key>\b(?:chat|user|channel|guild|sender|from|peer|member|author|open|union|room|telegram|discord|slack)_?ids?\\{0,4}["']?\s{0,4}[:=]\s{0,4}\\{0,4}["']?)(?P<id>-?\d{7,20}|[UCWTDG]0[A-Z0-9]{7,11}|o[uc]_[0-9a-f]{16,40}|on_[0-9a-f]{16,40})\b"#)
+    pattern(
+        r#"(?i)(?P<key>\b(?:chat|user|channel|guild|sender|from|peer|member|author|open|union|room|telegram|discord|slack)_?ids?\\{0,4}["']?\s{0,4}[:=]\s{0,4}\\{0,4}["']?)(?P<id>-?\d{7,20}|[UCWTDG]0[A-Z0-9]{7,11}|o[uc]_[0-9a-f]{16,40}|on_[0-9a-f]{16,40})\b"#,
+    )
 });
 
 /// People by their ids.
@@ -36,7 +42,7 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
     for pattern in [&*MENTION, &*MATRIX, &*TELEGRAM] {
         for captures in pattern.captures_iter(text) {
             let id = &captures["id"];
-            if !is_pseudonym(id) && !id.starts_with('*') {
+            if !is_pseudonym(id) && !is_ours(id) && !id.starts_with('*') {
                 let mut clue = Clue::id(id);
                 if !id.contains(':') && id.contains(char::is_lowercase) {
                     clue = Clue::handle(id);
@@ -59,10 +65,16 @@ pub(super) struct Ids(BTreeMap<String, usize>);
 /// The numbers that stand for ids begin here: long enough for an id, and nobody's.
 const FIRST_ID: usize = 1_000_000_000;
 
+/// Whether an id is a number that stands for one.
+fn is_ours(digits: &str) -> bool {
+    digits
+        .parse::<usize>()
+        .is_ok_and(|id| (FIRST_ID..FIRST_ID + 100_000).contains(&id))
+}
+
 impl Ids {
     fn stand_in(&mut self, id: &str) -> Option<String> {
         let digits = id.trim_start_matches('-');
-        let is_ours = |digits: &str| digits.parse::<usize>().is_ok_and(|id| (FIRST_ID..FIRST_ID + 100_000).contains(&id));
         let prefix = match digits.find('_') {
             Some(at) => &digits[..=at],
             None if digits.starts_with(|c: char| c.is_ascii_alphabetic()) => &digits[..1],
@@ -87,7 +99,12 @@ pub(super) fn scrub<'t>(people: &People, text: &'t str, count: &mut dyn FnMut())
             return None;
         }
         count();
-        Some(format!("{}@{}{}", hit.group("open"), pseudonym(number(id)), hit.group("close")))
+        Some(format!(
+            "{}@{}{}",
+            hit.group("open"),
+            pseudonym(number(id)),
+            hit.group("close")
+        ))
     });
     let text = then(text, |text| {
         replace(text, &MATRIX, |hit| {
@@ -101,11 +118,13 @@ pub(super) fn scrub<'t>(people: &People, text: &'t str, count: &mut dyn FnMut())
     });
     let text = then(text, |text| {
         replace(text, &TELEGRAM, |hit| {
-            count();
             let id = hit.group("id");
+            if is_ours(id) {
+                return None;
+            }
+            count();
             let head = &hit.whole()[..hit.whole().len() - id.len()];
-            let number = FIRST_ID + number(id);
-            (id.parse() != Ok(number)).then(|| format!("{head}{number}"))
+            Some(format!("{head}{}", FIRST_ID + number(id)))
         })
     });
     then(text, |text| {

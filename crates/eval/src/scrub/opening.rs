@@ -21,13 +21,29 @@ static EXACT: LazyLock<Regex> = LazyLock::new(|| {
 /// Fillers and what stands for them, in the order in which they are replaced.
 static VOICE: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
     let rows = [
-        (r"(?im)^(\s*)(?:(?:hey|hi|hello|yo|hiya|good (?:morning|evening|day)|ok|okay|so|well|alright|привет|здравствуй(?:те)?|hallo|guten (?:morgen|tag))(?: (?:there|all|team|everyone|claude|hermes|codex|buddy|man))?[,!.:]*\s+)+", "$1"),
-        (r"(?i)\b(?:can|could|would|will) (?:you|u) (?:please |pls |kindly |maybe |just )*", ""),
-        (r"(?i)\b(?:i(?:'d| would) like|i want|i need|i'?m asking|i wish) (?:you )?(?:for you )?to ", ""),
+        (
+            r"(?im)^(\s*)(?:(?:hey|hi|hello|yo|hiya|good (?:morning|evening|day)|ok|okay|so|well|alright|привет|здравствуй(?:те)?|hallo|guten (?:morgen|tag))(?: (?:there|all|team|everyone|claude|hermes|codex|buddy|man))?[,!.:]*\s+)+",
+            "$1",
+        ),
+        (
+            r"(?i)\b(?:can|could|would|will) (?:you|u) (?:please |pls |kindly |maybe |just )*",
+            "",
+        ),
+        (
+            r"(?i)\b(?:i(?:'d| would) like|i want|i need|i'?m asking|i wish) (?:you )?(?:for you )?to ",
+            "",
+        ),
         (r"(?i)\b(?:let'?s|lets|we should|we need to) ", ""),
-        (r"(?i)[,\s]*\b(?:thank you|thanks|thx|ty|cheers|much appreciated|пожалуйста|спасибо|bitte|danke)\b(?: (?:so|very) much| in advance| a lot)?[!.,]*", ""),
-        (r"(?i)\b(?:please|pls|plz|kindly)\b,? ?", ""),
-        (r"(?i)\b(?:btw|lol|haha+|hmm+|uh+|um+|omg|imo|imho|tbh|honestly|basically|really|super|kinda|sorta|gonna|wanna|damn|wtf|(?:mother)?fuck\w*|shit\w*)\b,? ?", ""),
+        (
+            r"(?i)[,\s]*\b(?:thank you|thanks|thx|ty|cheers|much appreciated|пожалуйста|спасибо|bitte|danke)\b(?: (?:so|very) much| in advance| a lot)?[!.,]*",
+            "",
+        ),
+        (r"(?im)^(\s*)(?:please|pls|plz|kindly),? ", "$1"),
+        (r"(?i) ?\b(?:please|pls|plz|kindly)\b", ""),
+        (
+            r"(?i)\b(?:btw|lol|haha+|hmm+|uh+|um+|omg|imo|imho|tbh|honestly|basically|really|super|kinda|sorta|gonna|wanna|damn|wtf|(?:mother)?fuck\w*|shit\w*)\b,? ?",
+            "",
+        ),
         (r"(?i)\bi'?m\b", "the user is"),
         (r"(?i)\bi've\b", "the user has"),
         (r"(?i)\bi'll\b", "the user will"),
@@ -44,7 +60,12 @@ static VOICE: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
         (r",[ \t]*([.?])", "$1"),
         (r"[ \t]+\n", "\n"),
     ];
-    let compiled = rows.iter().map(|(pattern, new)| (Regex::new(pattern).expect("the pattern is fixed, and a test runs it"), *new));
+    let compiled = rows.iter().map(|(pattern, new)| {
+        (
+            Regex::new(pattern).expect("the pattern is fixed, and a test runs it"),
+            *new,
+        )
+    });
     compiled.collect()
 });
 
@@ -82,7 +103,8 @@ fn without_voice(text: &str) -> Cow<'_, str> {
     text
 }
 
-static BLANK: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\n{3,}").expect("the pattern is fixed, and a test runs it"));
+static BLANK: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\n{3,}").expect("the pattern is fixed, and a test runs it"));
 
 /// A text without long runs of empty lines, which dropped pieces leave behind.
 pub(super) fn closed_up(text: &str) -> Cow<'_, str> {

@@ -29,6 +29,8 @@ pub(super) struct Clue {
     pub(super) names: Vec<(String, Kind)>,
     /// Mail addresses and ids of platforms, in lower case.
     pub(super) ids: Vec<String>,
+    /// Names that say whose it is where somebody has them, and that are not looked for themselves.
+    pub(super) links: Vec<String>,
     /// Whether the name is that of a home directory.
     pub(super) is_home: bool,
 }
@@ -137,7 +139,13 @@ impl People {
             return;
         }
         // Two persons that a later clue ties together keep their numbers: a name never changes within a fixture.
-        let known = keys.iter().filter_map(|key| self.numbers.get(key)).min().copied();
+        let links: Vec<String> = clue.links.iter().map(|name| key_of(name)).collect();
+        let known = keys
+            .iter()
+            .chain(&links)
+            .filter_map(|key| self.numbers.get(key))
+            .min()
+            .copied();
         let number = known.unwrap_or_else(|| {
             self.count += 1;
             self.count
@@ -156,7 +164,10 @@ impl People {
             return;
         };
         let lower = name.to_lowercase();
-        let words: Vec<&str> = lower.split([' ', '.', '_', '-']).filter(|word| !word.is_empty()).collect();
+        let words: Vec<&str> = lower
+            .split([' ', '.', '_', '-'])
+            .filter(|word| !word.is_empty())
+            .collect();
         self.form(&lower, kind, person);
         if words.len() < 2 || kind == Kind::Weak {
             return;
@@ -170,7 +181,11 @@ impl People {
             for word in words {
                 let plain = word.chars().count() < SHORTEST || is_word(word) || is_nobody(word);
                 if !plain {
-                    self.form(word, if kind == Kind::Given { Kind::Handle } else { Kind::Word }, person);
+                    self.form(
+                        word,
+                        if kind == Kind::Given { Kind::Handle } else { Kind::Word },
+                        person,
+                    );
                 }
             }
         }
@@ -228,6 +243,8 @@ fn most_frequent_home(found: &[Clue]) -> Option<String> {
         let count = counts.entry(name).or_insert((0, index));
         count.0 += 1;
     }
-    let most = counts.into_iter().max_by_key(|(_, (count, first))| (*count, std::cmp::Reverse(*first)));
+    let most = counts
+        .into_iter()
+        .max_by_key(|(_, (count, first))| (*count, std::cmp::Reverse(*first)));
     most.map(|(name, _)| name.to_owned())
 }

@@ -10,8 +10,23 @@ use crate::scrub::tests::document;
 
 /// What must not be left of anybody, in lower case.
 const NEEDLES: &[&str] = &[
-    "zorblatt", "quillon", "marvexia", "brumfeld", "mailbox.dev", "corp-mail.io", "0151 2345", "15123456", "918273645", "u07qwerty1", "ghp_", "sk-ant-", "93.184.216.34",
-    "3c:22:fb", "4539 1488", "зорблат", "kestrel-box",
+    "zorblatt",
+    "quillon",
+    "marvexia",
+    "brumfeld",
+    "mailbox.dev",
+    "corp-mail.io",
+    "0151 2345",
+    "15123456",
+    "918273645",
+    "u07qwerty1",
+    "ghp_",
+    "sk-ant-",
+    "93.184.216.34",
+    "3c:22:fb",
+    "4539 1488",
+    "зорблат",
+    "kestrel-box",
 ];
 
 /// Every way in which the persons of the tests appear, with what it is.
@@ -52,14 +67,20 @@ fn things() -> Vec<(&'static str, &'static str)> {
         ("wsl", "/mnt/c/Users/zorblatt/src/app.rs"),
         ("wsl share", "\\\\wsl$\\Ubuntu\\home\\zorblatt\\src"),
         ("tilde", "~zorblatt/src"),
-        ("project folder", "/home/zorblatt/.claude/projects/-home-zorblatt-src-app"),
+        (
+            "project folder",
+            "/home/zorblatt/.claude/projects/-home-zorblatt-src-app",
+        ),
         ("file address", "file:///home/zorblatt/src/app.rs"),
         ("encoded home", "%2Fhome%2Fzorblatt%2Fsrc"),
         ("flag", "-I/home/zorblatt/include"),
         ("remote path", "scp build.tar zorblatt@kestrel-box:/srv/zorblatt"),
         ("prompt", "zorblatt@kestrel-box:~/src$ ls"),
         ("token", "ghp_R7tK2mQ9xLp4Wz8Vb3Nc6Yd1Fh5Js0AgEuTo"),
-        ("anthropic key", "sk-ant-api03-Zk8Qw2Lm5Xc9Vb4Nt7Rj1Hd6Fs3Gp0Ya8Ue5Io2Kl7Mz4Xw9Bq6Tn3Vc1-Rr8Pp5AA"),
+        (
+            "anthropic key",
+            "sk-ant-api03-Zk8Qw2Lm5Xc9Vb4Nt7Rj1Hd6Fs3Gp0Ya8Ue5Io2Kl7Mz4Xw9Bq6Tn3Vc1-Rr8Pp5AA",
+        ),
         ("discord mention", "<@918273645>"),
         ("discord nickname", "<@!918273645>"),
         ("slack mention", "<@U07QWERTY1|zorblatt>"),
@@ -75,23 +96,57 @@ fn things() -> Vec<(&'static str, &'static str)> {
 /// Where a thing may stand: the name of the place, and the messages after the first ones.
 fn places(thing: &str) -> Vec<(&'static str, Value)> {
     let output = |text: String| json!([call("c9", json!({"cmd": "ls"})), {"role": "tool", "tool_call_id": "c9", "content": text}]);
-    let argument = |arguments: Value| json!([call("c9", arguments), {"role": "tool", "tool_call_id": "c9", "content": "ok"}]);
+    let argument =
+        |arguments: Value| json!([call("c9", arguments), {"role": "tool", "tool_call_id": "c9", "content": "ok"}]);
     vec![
-        ("user text", json!([{"role": "user", "content": format!("look at {thing} please")}])),
-        ("assistant text", json!([{"role": "assistant", "content": format!("I looked at {thing}.")}])),
-        ("quoted", json!([{"role": "user", "content": format!("it says \"{thing}\" there")}])),
-        ("brackets", json!([{"role": "assistant", "content": format!("done ({thing}), [{thing}] and `{thing}`")}])),
-        ("german", json!([{"role": "user", "content": format!("Bitte schau, was {thing} für uns bedeutet – danke")}])),
-        ("cyrillic sentence", json!([{"role": "user", "content": format!("посмотри, что делает {thing}, и исправь")}])),
+        (
+            "user text",
+            json!([{"role": "user", "content": format!("look at {thing} please")}]),
+        ),
+        (
+            "assistant text",
+            json!([{"role": "assistant", "content": format!("I looked at {thing}.")}]),
+        ),
+        (
+            "quoted",
+            json!([{"role": "user", "content": format!("it says \"{thing}\" there")}]),
+        ),
+        (
+            "brackets",
+            json!([{"role": "assistant", "content": format!("done ({thing}), [{thing}] and `{thing}`")}]),
+        ),
+        (
+            "german",
+            json!([{"role": "user", "content": format!("Bitte schau, was {thing} für uns bedeutet – danke")}]),
+        ),
+        (
+            "cyrillic sentence",
+            json!([{"role": "user", "content": format!("посмотри, что делает {thing}, и исправь")}]),
+        ),
         ("output", output(format!("total 4\n{thing}\ndone"))),
-        ("log", output(format!("2026-03-01T10:11:12Z INFO worker[12]: seen {thing} in 12 ms"))),
+        (
+            "log",
+            output(format!("2026-03-01T10:11:12Z INFO worker[12]: seen {thing} in 12 ms")),
+        ),
         ("colours", output(format!("\u{1b}[32m{thing}\u{1b}[0m ok"))),
-        ("diff", output(format!("@@ -1,2 +1,2 @@\n-old\n+ let x = \"{thing}\";\n"))),
-        ("json output", output(json!({"status": 0, "stdout": format!("a\n{thing}\nb")}).to_string())),
+        (
+            "diff",
+            output(format!("@@ -1,2 +1,2 @@\n-old\n+ let x = \"{thing}\";\n")),
+        ),
+        (
+            "json output",
+            output(json!({"status": 0, "stdout": format!("a\n{thing}\nb")}).to_string()),
+        ),
         ("escaped lines", output(format!("{{\"broken\": \"one\\n{thing}\\ntwo"))),
         ("argument", argument(json!({"path": thing, "limit": 20}))),
-        ("command", argument(json!({"cmd": format!("echo '{thing}' | grep -n x")}))),
-        ("nested arguments", argument(json!({"input": json!({"cmd": format!("cat \"{thing}\"")}).to_string()}))),
+        (
+            "command",
+            argument(json!({"cmd": format!("echo '{thing}' | grep -n x")})),
+        ),
+        (
+            "nested arguments",
+            argument(json!({"input": json!({"cmd": format!("cat \"{thing}\"")}).to_string()})),
+        ),
         ("key", argument(json!({"files": {thing: 1}}))),
     ]
 }
@@ -116,12 +171,21 @@ fn conversation(planted: Value) -> Value {
 /// The text with percent signs and base64 read, in lower case: an auditor of the test's own.
 fn read_in_every_way(text: &str) -> String {
     let mut all = text.to_lowercase();
-    let percent = text.replace("%2F", "/").replace("%2f", "/").replace("%40", "@").replace("%20", " ");
+    let percent = text
+        .replace("%2F", "/")
+        .replace("%2f", "/")
+        .replace("%40", "@")
+        .replace("%20", " ");
     all.push_str(&percent.to_lowercase());
-    for run in text.split(|c: char| !(c.is_ascii_alphanumeric() || "+/=".contains(c))).filter(|run| run.len() >= 12) {
+    for run in text
+        .split(|c: char| !(c.is_ascii_alphanumeric() || "+/=".contains(c)))
+        .filter(|run| run.len() >= 12)
+    {
         let (mut held, mut bits, mut bytes) = (0u32, 0, Vec::new());
         for c in run.bytes() {
-            let at = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".iter().position(|letter| *letter == c);
+            let at = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+                .iter()
+                .position(|letter| *letter == c);
             held = (held << 6) | at.unwrap_or(0) as u32;
             bits += 6;
             if bits >= 8 {
@@ -174,7 +238,12 @@ fn without_a_handle_given_the_home_and_the_commits_tell_who_it_is() {
         for (place, planted) in places(thing) {
             let scrubbed = scrub(&document(&conversation(planted)), &Options::new("planted"));
             let read = read_in_every_way(&scrubbed.fixture.text());
-            left.extend(NEEDLES.iter().filter(|needle| read.contains(**needle)).map(|needle| format!("{kind} in {place}: {needle}")));
+            left.extend(
+                NEEDLES
+                    .iter()
+                    .filter(|needle| read.contains(**needle))
+                    .map(|needle| format!("{kind} in {place}: {needle}")),
+            );
         }
     }
     assert!(left.is_empty(), "{}:\n{}", left.len(), left.join("\n"));

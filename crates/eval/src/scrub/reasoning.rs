@@ -10,8 +10,22 @@ static TAG: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(tags).expect("the pattern is fixed, and a test runs it")
 });
 
+/// How often a text is read again: what stood around a tag may be one when it is gone.
+const ROUNDS: usize = 8;
+
 /// Takes it out. A tag in quotes or backticks is one that is spoken of, and stays.
 pub(super) fn strip<'t>(text: &'t str, count: &mut dyn FnMut()) -> Cow<'t, str> {
+    let mut text = strip_once(text, count);
+    for _ in 0..ROUNDS {
+        let Cow::Owned(stripped) = strip_once(&text, count) else {
+            break;
+        };
+        text = Cow::Owned(stripped);
+    }
+    text
+}
+
+fn strip_once<'t>(text: &'t str, count: &mut dyn FnMut()) -> Cow<'t, str> {
     let mut out = String::new();
     // Where the text that is kept goes on; where reasoning began, and under which name.
     let (mut kept, mut open): (usize, Option<(usize, String)>) = (0, None);
@@ -28,7 +42,10 @@ pub(super) fn strip<'t>(text: &'t str, count: &mut dyn FnMut()) -> Cow<'t, str> 
             }
             None if !is_end && !is_spoken_of(text, whole.start()) => open = Some((whole.start(), name)),
             // An end without a beginning closes what began before this message did.
-            None if is_end && kept == 0 && out.is_empty() && !is_spoken_of(text, whole.start()) => {
+            None if is_end && !is_spoken_of(text, whole.start()) => {
+                if kept > 0 {
+                    out.push_str(&text[kept..whole.start()]);
+                }
                 kept = whole.end();
                 count();
             }

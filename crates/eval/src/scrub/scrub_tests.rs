@@ -13,7 +13,12 @@ use super::*;
 pub(in crate::scrub) fn document(messages: &Value) -> Document {
     let body = json!({"messages": messages}).to_string();
     let source = Source::memory("conversation.json", body.into_bytes());
-    format::read(&source, Some(format::by_name("openai-chat").unwrap()), &Request::default()).unwrap()
+    format::read(
+        &source,
+        Some(format::by_name("openai-chat").unwrap()),
+        &Request::default(),
+    )
+    .unwrap()
 }
 
 fn texts(scrubbed: &Scrubbed) -> Vec<String> {
@@ -27,13 +32,17 @@ fn plain(messages: Value) -> Vec<String> {
 }
 
 fn said(text: &str) -> String {
-    plain(json!([{"role": "user", "content": "go"}, {"role": "assistant", "content": text}])).pop().unwrap()
+    plain(json!([{"role": "user", "content": "go"}, {"role": "assistant", "content": text}]))
+        .pop()
+        .unwrap()
 }
 
 #[test]
 fn persons_stay_apart_and_the_same_everywhere() {
     let log = "Author: Ilse Vantongeren <ilse@kontor.dev>\nAuthor: Odalys Ferrandiz <odalys@kontor.dev>\nReviewed by ilse vantongeren, thanks ODALYS FERRANDIZ";
-    let scrubbed = said(&format!("/Users/tarquinius/x.rs\n{log}\nTarquinius's fork, tarquinius_fork"));
+    let scrubbed = said(&format!(
+        "/Users/tarquinius/x.rs\n{log}\nTarquinius's fork, tarquinius_fork"
+    ));
     let expected = "/Users/user/x.rs\nAuthor: user-2 <contributor-2@example.com>\nAuthor: user-3 <contributor-3@example.com>\nReviewed by user-2, thanks user-3\nuser's fork, user_fork";
     assert_eq!(scrubbed, expected);
 }
@@ -67,12 +76,18 @@ fn reasoning_goes_and_tags_that_are_spoken_of_stay() {
 fn the_first_message_loses_its_voice_and_keeps_its_facts() {
     let told = "Hey there! Can you please fix my parser in `src/a b.rs`? I'm getting error E0308 on line 417, lol. Thanks!\n```\nlet my = I;\n```";
     let first = plain(json!([{"role": "user", "content": told}])).remove(0);
-    assert_eq!(first, "Task: fix the user's parser in `src/a b.rs`? the user is getting error E0308 on line 417.\n```\nlet my = I;\n```");
+    assert_eq!(
+        first,
+        "Task: fix the user's parser in `src/a b.rs`? the user is getting error E0308 on line 417.\n```\nlet my = I;\n```"
+    );
     let given = Options {
         first_turn: Some("Fix the parser.".into()),
         ..Options::new("given")
     };
-    assert_eq!(texts(&scrub(&document(&json!([{"role": "user", "content": told}])), &given))[1], "Fix the parser.");
+    assert_eq!(
+        texts(&scrub(&document(&json!([{"role": "user", "content": told}])), &given))[1],
+        "Fix the parser."
+    );
 }
 
 #[test]
@@ -90,8 +105,16 @@ fn orphans_go_and_pairs_stay() {
     ]);
     let scrubbed = scrub(&document(&messages), &Options::new("orphans"));
     let text = scrubbed.fixture.text();
-    assert!(!text.contains("never") && !text.contains("boo") && !text.contains("\"open\"") && !text.contains("private"), "{text}");
-    let roles: Vec<&str> = scrubbed.fixture.messages.iter().filter_map(|message| message["role"].as_str()).collect();
+    assert!(
+        !text.contains("never") && !text.contains("boo") && !text.contains("\"open\"") && !text.contains("private"),
+        "{text}"
+    );
+    let roles: Vec<&str> = scrubbed
+        .fixture
+        .messages
+        .iter()
+        .filter_map(|message| message["role"].as_str())
+        .collect();
     assert_eq!(roles, ["system", "user", "assistant", "tool", "user", "assistant"]);
 }
 
@@ -110,9 +133,19 @@ fn long_outputs_are_cut_and_say_so() {
     };
     let scrubbed = scrub(&document(&messages), &options);
     let text = texts(&scrubbed).pop().unwrap();
-    assert!(text.chars().count() <= MOST_OUTPUT && text.starts_with("begin") && text.ends_with("end"), "{text}");
-    assert!(text.contains("fact 4711") && text.contains("characters left out"), "{text}");
-    assert!(scrubbed.report.lost_facts.is_empty(), "{:?}", scrubbed.report.lost_facts);
+    assert!(
+        text.chars().count() <= MOST_OUTPUT && text.starts_with("begin") && text.ends_with("end"),
+        "{text}"
+    );
+    assert!(
+        text.contains("fact 4711") && text.contains("characters left out"),
+        "{text}"
+    );
+    assert!(
+        scrubbed.report.lost_facts.is_empty(),
+        "{:?}",
+        scrubbed.report.lost_facts
+    );
 }
 
 #[test]
@@ -141,7 +174,12 @@ fn a_lost_fact_names_the_pass_that_took_it() {
 
 #[test]
 fn a_fixture_keeps_to_its_limit_and_says_where_it_was_cut() {
-    let turn = |index: usize| [json!({"role": "user", "content": format!("question {index}")}), json!({"role": "assistant", "content": "word ".repeat(200)})];
+    let turn = |index: usize| {
+        [
+            json!({"role": "user", "content": format!("question {index}")}),
+            json!({"role": "assistant", "content": "word ".repeat(200)}),
+        ]
+    };
     let messages: Vec<Value> = (0..100).flat_map(turn).collect();
     let options = Options {
         limit: 20_000,
@@ -167,8 +205,13 @@ fn the_audit_shows_where_and_never_what() {
         {"role": "tool", "tool_call_id": "c", "content": "from 93.184.216.34, <@918273645>, ilse@box:~/x$ ls, Tarquinius was here"},
     ]})
     .to_string();
-    let found = audit::Auditor::new(&["tarquinius".into()], &[]).audit(&fixture).unwrap();
-    let kinds: Vec<(&str, &str)> = found.iter().map(|finding| (finding.path.as_str(), finding.kind)).collect();
+    let found = audit::Auditor::new(&["tarquinius".into()], &[])
+        .audit(&fixture)
+        .unwrap();
+    let kinds: Vec<(&str, &str)> = found
+        .iter()
+        .map(|finding| (finding.path.as_str(), finding.kind))
+        .collect();
     for expected in [
         ("messages[0].content", "mail"),
         ("messages[0].content", "phone"),
@@ -184,7 +227,17 @@ fn the_audit_shows_where_and_never_what() {
         assert!(kinds.contains(&expected), "{expected:?} not in {kinds:?}");
     }
     let shown = serde_json::to_string(&found).unwrap();
-    assert!(!shown.contains("kontor") && !shown.contains("arquinius") && !shown.contains("93.184"), "{shown}");
-    let allowed = audit::Auditor::new(&["tarquinius".into()], &["tarquinius".into()]).audit(&fixture).unwrap();
-    assert!(allowed.iter().all(|finding| finding.kind != "name" && finding.kind != "home"), "{allowed:?}");
+    assert!(
+        !shown.contains("kontor") && !shown.contains("arquinius") && !shown.contains("93.184"),
+        "{shown}"
+    );
+    let allowed = audit::Auditor::new(&["tarquinius".into()], &["tarquinius".into()])
+        .audit(&fixture)
+        .unwrap();
+    assert!(
+        allowed
+            .iter()
+            .all(|finding| finding.kind != "name" && finding.kind != "home"),
+        "{allowed:?}"
+    );
 }

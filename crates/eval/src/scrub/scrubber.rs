@@ -47,12 +47,16 @@ use crate::scrub::secrets::Secrets;
 use crate::scrub::strings;
 use crate::scrub::text::key_of;
 use crate::scrub::text::then;
+use crate::scrub::titles::is_nobody;
 
 /// What stands in the place of every system prompt.
 const SYSTEM: &str = "You are a helpful assistant with access to tools. The user gives you a task; you call tools to carry it out and report back.";
 
 /// The passes over a string, in their order: addresses before the names in them, paths and prompts before bare names.
 const TEXT_PASSES: [Pass; 5] = [Pass::Mails, Pass::Homes, Pass::Machines, Pass::Mentions, Pass::Handles];
+
+/// How often a text that changed is read again. One more reading is the rule.
+const ROUNDS: usize = 4;
 
 /// A session being scrubbed.
 pub(super) struct Scrubber<'a> {
@@ -79,10 +83,15 @@ impl<'a> Scrubber<'a> {
         let directory = document.about.directory.clone().unwrap_or_default();
         homes::clues(&format!("{directory}/"), &mut owners);
         let messages = document.transcript.messages();
-        let own = [options.source.as_str(), &directory, options.description.as_deref().unwrap_or("")];
+        let own = [
+            options.source.as_str(),
+            &directory,
+            options.description.as_deref().unwrap_or(""),
+        ];
         let texts = messages.iter().flat_map(texts_of).map(|(_, text)| text);
         for text in own.into_iter().chain(texts) {
-            secrets.learn(text);
+            let mentioned = secrets.learn(text).into_iter().filter(|name| !is_nobody(name));
+            found.extend(mentioned.map(Clue::handle));
             learn(text, &mut found, &mut hosts);
         }
         found.retain(|clue| !is_wanted(clue, &spellings));
@@ -140,8 +149,15 @@ impl<'a> Scrubber<'a> {
 
     fn header(&mut self, placed: &[Placed]) -> Header {
         let about = &self.document.about;
-        let calls = placed.iter().filter(|placed| matches!(placed.entry, Entry::Tool(..))).count();
-        let counted = format!("{} messages with {calls} tool calls, from a session of {}", placed.len(), self.document.format.title);
+        let calls = placed
+            .iter()
+            .filter(|placed| matches!(placed.entry, Entry::Tool(..)))
+            .count();
+        let counted = format!(
+            "{} messages with {calls} tool calls, from a session of {}",
+            placed.len(),
+            self.document.format.title
+        );
         let (model, context_length) = (about.model.as_deref().map(str::to_owned), about.window);
         let description = self.options.description.clone().unwrap_or(counted);
         Header {
@@ -171,8 +187,10 @@ impl<'a> Scrubber<'a> {
             let (mut text, calls) = self.said(message);
             if message.role == Role::Assistant {
                 let counts = &mut self.counts;
-                text = reasoning::strip(&text, &mut || counts.add(Pass::Reasoning)).into_owned();
-                let entry = Entry::Assistant(opening::closed_up(&text).into_owned(), calls);
+                if let Cow::Owned(stripped) = reasoning::strip(&text, &mut || counts.add(Pass::Reasoning)) {
+                    text = opening::closed_up(&stripped).into_owned();
+                }
+                let entry = Entry::Assistant(text, calls);
                 placed.push(Placed { entry, source });
                 continue;
             }
@@ -252,18 +270,32 @@ impl<'a> Scrubber<'a> {
         }
     }
 
-    /// A text without secrets, people and machines.
+    /// A text without secrets, people and machines. What one pass puts in may show the next one something: read until nothing changes.
     fn text<'t>(&mut self, text: &'t str) -> Cow<'t, str> {
+        let mut text = self.text_once(text);
+        for _ in 0..ROUNDS {
+            let Cow::Owned(now) = &text else { break };
+            let Cow::Owned(again) = self.text_once(now) else { break };
+            text = Cow::Owned(again);
+        }
+        text
+    }
+
+    fn text_once<'t>(&mut self, text: &'t str) -> Cow<'t, str> {
         let counts = &mut self.counts;
         let secrets = &mut self.secrets;
         let hidden = secrets.scrub(text, &mut || counts.add(Pass::Secrets));
         // Keys of JSON are no values to the redactor, and yet they may be.
         let hidden = then(hidden, |text| match strings::is_json(text) {
-            true => strings::map(text, &mut |string| secrets.scrub(string, &mut || counts.add(Pass::Secrets))),
+            true => strings::map(text, &mut |string| {
+                secrets.scrub(string, &mut || counts.add(Pass::Secrets))
+            }),
             false => Cow::Borrowed(text),
         });
         let ids = &mut self.ids;
-        let hidden = then(hidden, |text| mentions::scrub_ids(ids, text, &mut || counts.add(Pass::Mentions)));
+        let hidden = then(hidden, |text| {
+            mentions::scrub_ids(ids, text, &mut || counts.add(Pass::Mentions))
+        });
         then(hidden, |text| self.strings(text, TEXT_PASSES.len()))
     }
 
@@ -340,7 +372,11 @@ impl<'a> Scrubber<'a> {
                     continue;
                 }
                 let is_model = message.role == Role::Assistant;
-                let stripped = if is_model { reasoning::strip(text, &mut || {}) } else { Cow::Borrowed(text) };
+                let stripped = if is_model {
+                    reasoning::strip(text, &mut || {})
+                } else {
+                    Cow::Borrowed(text)
+                };
                 if part.is_none() && !fact.stands_in(&stripped.to_lowercase()) {
                     cause = Some(Pass::Reasoning);
                     continue;
@@ -376,8 +412,13 @@ impl<'a> Scrubber<'a> {
 
     /// Everything the audit should know: what is surely somebody's name.
     fn names(&self) -> Vec<String> {
-        let sure = self.people.forms().filter(|form| matches!(form.kind, Kind::Handle | Kind::Given));
-        let long = sure.filter(|form| key_of(&form.text).chars().count() >= 4).map(|form| form.text);
+        let sure = self
+            .people
+            .forms()
+            .filter(|form| matches!(form.kind, Kind::Handle | Kind::Given));
+        let long = sure
+            .filter(|form| key_of(&form.text).chars().count() >= 4)
+            .map(|form| form.text);
         long.chain(self.host_names.iter().cloned()).collect()
     }
 }
@@ -420,6 +461,8 @@ fn is_wanted(clue: &Clue, spellings: &[String]) -> bool {
     clue.ids.is_empty()
         && clue.names.iter().any(|(name, _)| {
             let name = name.to_lowercase();
-            spellings.iter().any(|fact| fact.split(|c: char| !c.is_alphanumeric()).any(|word| word == name))
+            spellings
+                .iter()
+                .any(|fact| fact.split(|c: char| !c.is_alphanumeric()).any(|word| word == name))
         })
 }

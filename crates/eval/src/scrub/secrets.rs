@@ -40,9 +40,12 @@ impl Secrets {
         }
     }
 
-    /// Remembers what a text holds, so that it is hidden in texts before it as well.
-    pub(super) fn learn(&mut self, text: &str) {
-        self.redactor.redact_with(&mut self.known, text);
+    /// Remembers what a text holds, so that it is hidden in texts before it as well. Gives the handles that are mentioned in it.
+    pub(super) fn learn<'t>(&mut self, text: &'t str) -> Vec<&'t str> {
+        let redacted = self.redactor.redact_with(&mut self.known, text);
+        let mentioned = redacted.spans.iter().filter(|span| &*span.kind == "pii_handle");
+        let handles = mentioned.filter_map(|span| text.get(span.start..span.end));
+        handles.map(|handle| handle.trim_start_matches('@')).collect()
     }
 
     /// Hides what is secret: in the text as it stands, and where escapes hide where words begin.

@@ -69,7 +69,8 @@ pub(super) fn ends_in_escape(before: &str) -> bool {
     let bytes = before.as_bytes();
     let size = bytes.len();
     let hex = |from: usize| bytes[from..].iter().all(u8::is_ascii_hexdigit);
-    let letter = size >= 2 && bytes[size - 2] == b'\\' && matches!(bytes[size - 1], b'n' | b'r' | b't' | b'b' | b'f' | b'v');
+    let letter =
+        size >= 2 && bytes[size - 2] == b'\\' && matches!(bytes[size - 1], b'n' | b'r' | b't' | b'b' | b'f' | b'v');
     let percent = size >= 3 && bytes[size - 3] == b'%' && hex(size - 2);
     let unicode = size >= 6 && &bytes[size - 6..size - 4] == b"\\u" && hex(size - 4);
     // Colours of a terminal: `ESC[32m`, spelled as it is or escaped.
@@ -95,5 +96,8 @@ pub(super) fn ends_word(after: &str) -> bool {
 
 /// The letters and digits of a name, in lower case: what all its spellings share.
 pub(super) fn key_of(name: &str) -> String {
-    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    name.chars()
+        .filter(|c| c.is_alphanumeric())
+        .flat_map(char::to_lowercase)
+        .collect()
 }

@@ -47,7 +47,9 @@ impl Auditor {
         names.retain(|name| !name.is_empty());
         names.sort_unstable();
         names.dedup();
-        let built = AhoCorasick::builder().match_kind(aho_corasick::MatchKind::LeftmostLongest).build(&names);
+        let built = AhoCorasick::builder()
+            .match_kind(aho_corasick::MatchKind::LeftmostLongest)
+            .build(&names);
         let options = Options {
             addresses: Addresses::None,
             pii: false,
@@ -80,7 +82,11 @@ impl Auditor {
             Value::Object(members) => {
                 let is_model = members.get("role").and_then(Value::as_str) == Some("assistant");
                 for (key, member) in members {
-                    let below = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                    let below = if path.is_empty() {
+                        key.clone()
+                    } else {
+                        format!("{path}.{key}")
+                    };
                     // Ids of calls look random and are nobody's; what was done to a fixture is told in words of ours.
                     let is_id = matches!(&**key, "tool_call_id" | "id") && path.starts_with("messages[");
                     if is_id || (path.is_empty() && matches!(&**key, "scrubbing_passes" | "scrubbed_at")) {
@@ -89,7 +95,11 @@ impl Auditor {
                         }
                         continue;
                     }
-                    let speaker = if is_model && key == "content" { Speaker::Model } else { Speaker::Other };
+                    let speaker = if is_model && key == "content" {
+                        Speaker::Model
+                    } else {
+                        Speaker::Other
+                    };
                     self.walk(member, below, speaker, found);
                 }
             }
@@ -122,7 +132,10 @@ impl Auditor {
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "a finding has this many parts, and one caller a kind")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "a finding has this many parts, and one caller a kind"
+    )]
     fn note(
         &self,
         text: &str,

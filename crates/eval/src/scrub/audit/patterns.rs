@@ -27,25 +27,81 @@ fn row(kind: &'static str, pattern: &str, holds: Check) -> Row {
 
 static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
     vec![
-        row("mail", r"(?i)[a-z0-9._+\-]{1,64}@(?:[a-z0-9\-]{1,63}\.)+(?:com|org|net|edu|gov|info|biz|dev|app|xyz|cloud|email|me|io|ai|co|[a-z]{2})\b", is_mail),
-        row("home", r"(?:/|\\)(?:home|Users)(?:/|\\{1,4})[A-Za-z0-9_][A-Za-z0-9_.\-]*(?:/|\\)", is_home),
-        row("home", r"(?:^|[\s/\x22'])-(?:home|Users)-[A-Za-z0-9_]+-", is_dashed_home),
-        row("phone", r"\+[1-9][0-9]{0,2}[ .\-]?\(?[0-9]{1,4}\)?(?:[ .\-]?[0-9]{2,4}){2,4}", is_phone),
+        row(
+            "mail",
+            r"(?i)[a-z0-9._+\-]{1,64}@(?:[a-z0-9\-]{1,63}\.)+(?:com|org|net|edu|gov|info|biz|dev|app|xyz|cloud|email|me|io|ai|co|[a-z]{2})\b",
+            is_mail,
+        ),
+        row(
+            "home",
+            r"(?:/|\\)(?:home|Users)(?:/|\\{1,4})[A-Za-z0-9_][A-Za-z0-9_.\-]*(?:/|\\)",
+            is_home,
+        ),
+        row(
+            "home",
+            r"(?:^|[\s/\x22'])-(?:home|Users)-[A-Za-z0-9_]+-",
+            is_dashed_home,
+        ),
+        row(
+            "phone",
+            r"\+[1-9][0-9]{0,2}[ .\-]?\(?[0-9]{1,4}\)?(?:[ .\-]?[0-9]{2,4}){2,4}",
+            is_phone,
+        ),
         row("phone", r"\([2-9][0-9]{2}\) ?[0-9]{3}-[0-9]{4}", apart),
-        row("phone", r"\b[2-9][0-9]{2}[ .\-][0-9]{3}[ .\-][0-9]{4}\b", said_to_be_phone),
+        row(
+            "phone",
+            r"\b[2-9][0-9]{2}[ .\-][0-9]{3}[ .\-][0-9]{4}\b",
+            said_to_be_phone,
+        ),
         row("address", r"\b(?:[0-9]{1,3}\.){3}[0-9]{1,3}\b", is_public),
         row("hardware", r"\b(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}\b", is_hardware),
-        row("card", r"\b[3-6][0-9]{3}(?:[ \-][0-9]{4}){3}\b|\b[3-6][0-9]{3}[ \-][0-9]{6}[ \-][0-9]{5}\b", is_card),
-        row("document", r"(?i)\b(?:ssn|social security)[^0-9\n]{1,20}[0-9]{3}-[0-9]{2}-[0-9]{4}\b", anything),
+        row(
+            "card",
+            r"\b[3-6][0-9]{3}(?:[ \-][0-9]{4}){3}\b|\b[3-6][0-9]{3}[ \-][0-9]{6}[ \-][0-9]{5}\b",
+            is_card,
+        ),
+        row(
+            "document",
+            r"(?i)\b(?:ssn|social security)[^0-9\n]{1,20}[0-9]{3}-[0-9]{2}-[0-9]{4}\b",
+            anything,
+        ),
         row("mention", r"<@[!&]?[^>\s]{2,80}>", is_mention),
         row("reasoning", r"(?i)</?(?:think|thinking|reasoning_scratchpad)>", is_tag),
-        row("login", r"\b[A-Za-z_][A-Za-z0-9_.\-]{0,31}@[A-Za-z0-9][A-Za-z0-9.\-]{0,62}:(?:~|/)[^\s$#]{0,100}[$#]", is_login),
-        row("host", r"\b[A-Za-z0-9]+s?-(?:MacBook|MBP|iMac|ThinkPad)[A-Za-z0-9\-]*(?:\.local)?|\b(?:DESKTOP|LAPTOP)-[A-Z0-9]{6,8}\b", anything),
-        row("street", r"\b[0-9]{1,5} (?:[A-Z][a-z]+ ){1,3}(?:Street|Avenue|Boulevard|Road|Lane|Drive)\b", anything),
-        row("place", r"(?i)\b(?:lat|latitude|lon|lng|longitude)\W{1,6}-?[0-9]{1,3}\.[0-9]{4,}", anything),
-        row("secret", r"\b(?:sk-[A-Za-z0-9_\-]{24,}|gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{40,}|glpat-[A-Za-z0-9_\-]{18,}|xox[abprs]-[A-Za-z0-9\-]{20,}|AKIA[0-9A-Z]{16}|AIza[0-9A-Za-z_\-]{33,}|npm_[A-Za-z0-9]{34,}|hf_[A-Za-z0-9]{30,}|[sr]k_live_[A-Za-z0-9]{20,}|[0-9]{8,10}:AA[A-Za-z0-9_\-]{32,}|eyJ[A-Za-z0-9_\-]{12,}\.eyJ[A-Za-z0-9_\-]{12,}\.[A-Za-z0-9_\-]{10,})", is_random),
-        row("secret", r"-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----(?:\\n|\s){1,4}[A-Za-z0-9+/=]{40,}", anything),
-        row("secret", r"(?i)\b(?:api[_\-]?key|access[_\-]?token|auth[_\-]?token|secret|passw(?:or)?d|bearer)\W{1,4}[A-Za-z0-9+/_\-]{24,}={0,2}", is_random),
+        row(
+            "login",
+            r"\b[A-Za-z_][A-Za-z0-9_.\-]{0,31}@[A-Za-z0-9][A-Za-z0-9.\-]{0,62}:(?:~|/)[^\s$#]{0,100}[$#]",
+            is_login,
+        ),
+        row(
+            "host",
+            r"\b[A-Za-z0-9]+s?-(?:MacBook|MBP|iMac|ThinkPad)[A-Za-z0-9\-]*(?:\.local)?|\b(?:DESKTOP|LAPTOP)-[A-Z0-9]{6,8}\b",
+            anything,
+        ),
+        row(
+            "street",
+            r"\b[0-9]{1,5} (?:[A-Z][a-z]+ ){1,3}(?:Street|Avenue|Boulevard|Road|Lane|Drive)\b",
+            anything,
+        ),
+        row(
+            "place",
+            r"(?i)\b(?:lat|latitude|lon|lng|longitude)\W{1,6}-?[0-9]{1,3}\.[0-9]{4,}",
+            anything,
+        ),
+        row(
+            "secret",
+            r"\b(?:sk-[A-Za-z0-9_\-]{24,}|gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{40,}|glpat-[A-Za-z0-9_\-]{18,}|xox[abprs]-[A-Za-z0-9\-]{20,}|AKIA[0-9A-Z]{16}|AIza[0-9A-Za-z_\-]{33,}|npm_[A-Za-z0-9]{34,}|hf_[A-Za-z0-9]{30,}|[sr]k_live_[A-Za-z0-9]{20,}|[0-9]{8,10}:AA[A-Za-z0-9_\-]{32,}|eyJ[A-Za-z0-9_\-]{12,}\.eyJ[A-Za-z0-9_\-]{12,}\.[A-Za-z0-9_\-]{10,})",
+            is_random,
+        ),
+        row(
+            "secret",
+            r"-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----(?:\\n|\s){1,4}[A-Za-z0-9+/=]{40,}",
+            anything,
+        ),
+        row(
+            "secret",
+            r"(?i)\b(?:api[_\-]?key|access[_\-]?token|auth[_\-]?token|secret|passw(?:or)?d|bearer)\W{1,4}[A-Za-z0-9+/_\-]{24,}={0,2}",
+            is_random,
+        ),
     ]
 });
 
@@ -76,19 +132,28 @@ fn near(text: &str, found: &Match<'_>) -> String {
 }
 
 fn apart(text: &str, found: Match<'_>) -> bool {
-    !before(text, &found).ends_with(|c: char| c.is_alphanumeric()) && !text[found.end()..].starts_with(|c: char| c.is_alphanumeric())
+    !before(text, &found).ends_with(|c: char| c.is_alphanumeric())
+        && !text[found.end()..].starts_with(|c: char| c.is_alphanumeric())
 }
 
 fn is_mail(text: &str, found: Match<'_>) -> bool {
-    const FILES: &[&str] = &["js", "ts", "py", "rs", "md", "sh", "cc", "so", "rb", "go", "cs", "vb", "mm", "hs", "kt", "ex", "jl", "db", "gz", "xz", "bz"];
+    const FILES: &[&str] = &[
+        "js", "ts", "py", "rs", "md", "sh", "cc", "so", "rb", "go", "cs", "vb", "mm", "hs", "kt", "ex", "jl", "db",
+        "gz", "xz", "bz",
+    ];
     let Some((name, host)) = found.as_str().split_once('@') else {
         return false;
     };
     let host = host.to_ascii_lowercase();
     let end = host.rsplit('.').next().unwrap_or("");
-    let is_example = ["example.com", "example.org", "example.net"].iter().any(|known| host.ends_with(known)) || matches!(end, "test" | "invalid" | "example");
+    let is_example = ["example.com", "example.org", "example.net"]
+        .iter()
+        .any(|known| host.ends_with(known))
+        || matches!(end, "test" | "invalid" | "example");
     // After a backslash the first letter is an escape's.
-    let name = name.get(usize::from(before(text, &found).ends_with('\\'))..).unwrap_or(name);
+    let name = name
+        .get(usize::from(before(text, &found).ends_with('\\'))..)
+        .unwrap_or(name);
     let is_remote = matches!(name, "git" | "hg" | "svn") && text[found.end()..].starts_with(':');
     let in_address = before(text, &found).ends_with("://") || before(text, &found).ends_with('@');
     !is_example && !is_remote && !in_address && !FILES.contains(&end) && !text[found.end()..].starts_with('(')
@@ -97,13 +162,66 @@ fn is_mail(text: &str, found: Match<'_>) -> bool {
 /// Names of home directories that are nobody's.
 fn is_fine(name: &str) -> bool {
     const FINE: &[&str] = &[
-        "user", "users", "username", "runner", "root", "ubuntu", "node", "app", "vscode", "codespace", "git", "agent", "admin", "administrator", "public", "shared",
-        "default", "vagrant", "jovyan", "linuxbrew", "circleci", "jenkins", "postgres", "www-data", "ec2-user", "sandbox", "openhands", "claude",
-        "coder", "gitpod", "dev", "developer", "test", "testuser", "example", "builder", "you", "me", "name", "yourname", "your-name", "your_username",
-        "xxx", "project", "projects", "workspace", "appuser", "pi", "docker", "foo", "bar", "runneradmin", "hermes", "codex", "service",
+        "user",
+        "users",
+        "username",
+        "runner",
+        "root",
+        "ubuntu",
+        "node",
+        "app",
+        "vscode",
+        "codespace",
+        "git",
+        "agent",
+        "admin",
+        "administrator",
+        "public",
+        "shared",
+        "default",
+        "vagrant",
+        "jovyan",
+        "linuxbrew",
+        "circleci",
+        "jenkins",
+        "postgres",
+        "www-data",
+        "ec2-user",
+        "sandbox",
+        "openhands",
+        "claude",
+        "coder",
+        "gitpod",
+        "dev",
+        "developer",
+        "test",
+        "testuser",
+        "example",
+        "builder",
+        "you",
+        "me",
+        "name",
+        "yourname",
+        "your-name",
+        "your_username",
+        "xxx",
+        "project",
+        "projects",
+        "workspace",
+        "appuser",
+        "pi",
+        "docker",
+        "foo",
+        "bar",
+        "runneradmin",
+        "hermes",
+        "codex",
+        "service",
     ];
     let lower = name.to_lowercase();
-    let stem = lower.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches(['-', '_']);
+    let stem = lower
+        .trim_end_matches(|c: char| c.is_ascii_digit())
+        .trim_end_matches(['-', '_']);
     stem.is_empty() || FINE.contains(&&*lower) || FINE.contains(&stem)
 }
 
@@ -112,7 +230,9 @@ fn is_home(text: &str, found: Match<'_>) -> bool {
     let name = whole.rsplit(['/', '\\']).next().unwrap_or("");
     // In the middle of a path it is a directory like any other.
     let before = before(text, &found);
-    let inside = before.ends_with(|c: char| c.is_alphanumeric() || "_.-)}]~$@".contains(c)) && !before.ends_with("/mnt/c") && !before.ends_with("/c");
+    let inside = before.ends_with(|c: char| c.is_alphanumeric() || "_.-)}]~$@".contains(c))
+        && !before.ends_with("/mnt/c")
+        && !before.ends_with("/c");
     !inside && !is_fine(name) && name.contains(|c: char| c.is_alphabetic())
 }
 
@@ -132,7 +252,10 @@ fn is_phone(text: &str, found: Match<'_>) -> bool {
 
 fn said_to_be_phone(text: &str, found: Match<'_>) -> bool {
     let near = near(text, &found);
-    ["phone", "tel", "mobile", "call ", "whatsapp", "fax"].iter().any(|word| near.contains(word)) && apart(text, found)
+    ["phone", "tel", "mobile", "call ", "whatsapp", "fax"]
+        .iter()
+        .any(|word| near.contains(word))
+        && apart(text, found)
 }
 
 fn is_public(text: &str, found: Match<'_>) -> bool {
@@ -140,21 +263,34 @@ fn is_public(text: &str, found: Match<'_>) -> bool {
         return false;
     };
     let [a, b, c, _] = address.octets();
-    let reserved = a == 0 || a == 10 || a == 127 || a >= 224 || (a == 172 && (16..32).contains(&b)) || (a == 192 && b == 168);
+    let reserved =
+        a == 0 || a == 10 || a == 127 || a >= 224 || (a == 172 && (16..32).contains(&b)) || (a == 192 && b == 168);
     let reserved = reserved || (a == 169 && b == 254) || (a == 100 && (64..128).contains(&b));
-    let documentation = (a, b, c) == (192, 0, 2) || (a, b, c) == (198, 51, 100) || (a, b, c) == (203, 0, 113) || (a, b) == (198, 18);
-    let everybodys = matches!(address.octets(), [8, 8, 8, 8] | [8, 8, 4, 4] | [1, 1, 1, 1] | [1, 0, 0, 1] | [9, 9, 9, 9] | [1, 2, 3, 4]);
+    let documentation =
+        (a, b, c) == (192, 0, 2) || (a, b, c) == (198, 51, 100) || (a, b, c) == (203, 0, 113) || (a, b) == (198, 18);
+    let everybodys = matches!(
+        address.octets(),
+        [8, 8, 8, 8] | [8, 8, 4, 4] | [1, 1, 1, 1] | [1, 0, 0, 1] | [9, 9, 9, 9] | [1, 2, 3, 4]
+    );
     let before = before(text, &found);
-    let in_version = before.ends_with(|c: char| c.is_alphanumeric() || "./-_+~^@".contains(c)) && !before.ends_with("//")
+    let in_version = before.ends_with(|c: char| c.is_alphanumeric() || "./-_+~^@".contains(c))
+        && !before.ends_with("//")
         || text[found.end()..].starts_with(|c: char| c.is_alphanumeric() || "-_+".contains(c))
-        || text[found.end()..].strip_prefix('.').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+        || text[found.end()..]
+            .strip_prefix('.')
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     let near = near(text, &found);
-    let said = ["version", "ver ", "v.", "chrome", "release", "build", "oid", "=="].iter().any(|word| near.contains(word));
+    let said = ["version", "ver ", "v.", "chrome", "release", "build", "oid", "=="]
+        .iter()
+        .any(|word| near.contains(word));
     !(reserved || documentation || everybodys || in_version || said)
 }
 
 fn is_hardware(text: &str, found: Match<'_>) -> bool {
-    let blank = found.as_str().bytes().all(|byte| matches!(byte, b'0' | b':' | b'f' | b'F'));
+    let blank = found
+        .as_str()
+        .bytes()
+        .all(|byte| matches!(byte, b'0' | b':' | b'f' | b'F'));
     let longer = before(text, &found).ends_with(':') || text[found.end()..].starts_with(':');
     !blank && !longer
 }
@@ -170,9 +306,20 @@ fn is_card(_: &str, found: Match<'_>) -> bool {
 }
 
 fn is_mention(_: &str, found: Match<'_>) -> bool {
-    let inside = found.as_str().trim_start_matches(['<', '@', '!', '&']).trim_end_matches('>');
-    let is_ours = inside == "user" || inside.strip_prefix("user-").is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
-    let is_slack = inside.starts_with(['U', 'W']) && inside.len() >= 7 && inside.split('|').next().is_some_and(|id| id.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit()));
+    let inside = found
+        .as_str()
+        .trim_start_matches(['<', '@', '!', '&'])
+        .trim_end_matches('>');
+    let is_ours = inside == "user"
+        || inside
+            .strip_prefix("user-")
+            .is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
+    let is_slack = inside.starts_with(['U', 'W'])
+        && inside.len() >= 7
+        && inside.split('|').next().is_some_and(|id| {
+            id.bytes()
+                .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
+        });
     !is_ours && (is_slack || inside.len() >= 5 && inside.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
@@ -184,7 +331,12 @@ fn is_tag(text: &str, found: Match<'_>) -> bool {
 fn is_login(_: &str, found: Match<'_>) -> bool {
     let (name, rest) = found.as_str().split_once('@').unwrap_or_default();
     let host = rest.split(':').next().unwrap_or("");
-    !(matches!(host, "host" | "localhost" | "hostname" | "server" | "machine" | "remote") || host.ends_with("example.com") || (name == "git" && host.contains('.')) || is_fine(host))
+    !(matches!(
+        host,
+        "host" | "localhost" | "hostname" | "server" | "machine" | "remote"
+    ) || host.ends_with("example.com")
+        || (name == "git" && host.contains('.'))
+        || is_fine(host))
 }
 
 /// Whether the longest run of a match is random enough to be a secret: letters of both cases and digits, and few of them twice.
@@ -196,7 +348,25 @@ fn is_random(_: &str, found: Match<'_>) -> bool {
     seen.dedup();
     let has = |test: fn(&u8) -> bool| seen.iter().any(test);
     let lower = found.as_str().to_lowercase();
-    let is_stand_in = ["example", "xxxx", "12345678", "abcdef", "placeholder", "your", "fake", "dummy", "test", "redacted"].iter().any(|word| lower.contains(word));
+    let is_stand_in = [
+        "example",
+        "xxxx",
+        "12345678",
+        "abcdef",
+        "placeholder",
+        "your",
+        "fake",
+        "dummy",
+        "test",
+        "redacted",
+    ]
+    .iter()
+    .any(|word| lower.contains(word));
     let words = found.as_str().contains("credential_ref");
-    run.len() >= 16 && seen.len() >= 12 && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic) && !is_stand_in && !words
+    run.len() >= 16
+        && seen.len() >= 12
+        && has(u8::is_ascii_digit)
+        && has(u8::is_ascii_alphabetic)
+        && !is_stand_in
+        && !words
 }

@@ -37,7 +37,11 @@ fn unescaped(text: &str) -> String {
             }
             Some('u') => {
                 let digits: String = rest.clone().skip(1).take(4).collect();
-                match u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32).filter(|_| digits.len() == 4) {
+                match u32::from_str_radix(&digits, 16)
+                    .ok()
+                    .and_then(char::from_u32)
+                    .filter(|_| digits.len() == 4)
+                {
                     Some(decoded) => {
                         rest.nth(4);
                         out.push(decoded);
@@ -76,7 +80,10 @@ fn without_percent(text: &str) -> String {
 fn inside_base64(text: &str) -> String {
     let mut out = String::new();
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '-' | '_');
-    for run in text.split(|c: char| !is_part(c)).filter(|run| run.len() >= SHORTEST_RUN) {
+    for run in text
+        .split(|c: char| !is_part(c))
+        .filter(|run| run.len() >= SHORTEST_RUN)
+    {
         let values: Option<Vec<u32>> = run.bytes().map(value).collect();
         let Some(values) = values else { continue };
         let mut bytes = Vec::with_capacity(run.len());
@@ -85,7 +92,10 @@ fn inside_base64(text: &str) -> String {
             bytes.extend((0..four.len() - 1).map(|index| (word >> (16 - 8 * index)) as u8));
         }
         if let Ok(said) = String::from_utf8(bytes) {
-            if said.chars().all(|c| !c.is_control() || c == '\n' || c == '\t' || c == '\r') {
+            if said
+                .chars()
+                .all(|c| !c.is_control() || c == '\n' || c == '\t' || c == '\r')
+            {
                 out.push_str(&said);
                 out.push('\n');
             }
