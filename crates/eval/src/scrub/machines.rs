@@ -71,11 +71,11 @@ const NO_HOST: &[&str] = &[
 
 /// People by their prompts.
 pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
-    for pattern in &PROMPT[..3] {
-        for captures in pattern.captures_iter(text) {
-            if !is_nobody(&captures["name"]) && !is_word(&captures["name"]) && !is_nobody_host(&captures["host"]) {
-                found.push(Clue::handle(&captures["name"]));
-            }
+    for captures in PROMPT[..3].iter().flat_map(|pattern| pattern.captures_iter(text)) {
+        let start = captures.name("name").map_or(0, |name| name.start());
+        let (name, host) = (&captures["name"], &captures["host"]);
+        if begins_word(&text[..start]) && !is_nobody(name) && !is_word(name) && !is_nobody_host(host) {
+            found.push(Clue::handle(name));
         }
     }
 }

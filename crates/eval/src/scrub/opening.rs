@@ -69,9 +69,14 @@ static VOICE: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
     compiled.collect()
 });
 
+/// Whether a message is in neutral words already.
+pub(super) fn is_neutral(text: &str) -> bool {
+    text.starts_with(MARK)
+}
+
 /// A message in neutral words.
 pub(super) fn neutral(text: &str) -> String {
-    if text.starts_with(MARK) || text.trim().is_empty() {
+    if is_neutral(text) || text.trim().is_empty() {
         return text.to_owned();
     }
     let mut out = String::from(MARK);

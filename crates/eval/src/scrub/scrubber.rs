@@ -117,6 +117,7 @@ impl<'a> Scrubber<'a> {
         let placed = self.entries();
         let counts = &mut self.counts;
         let mut placed = chat::tidy(placed, &mut || counts.add(Pass::Orphans));
+        self.sweep(&mut placed);
         self.shorten(&mut placed);
         let mut header = self.header(&placed);
         let values: Vec<Value> = placed.iter().map(|placed| chat::value(&placed.entry)).collect();
@@ -175,7 +176,7 @@ impl<'a> Scrubber<'a> {
     /// Every message in the form of a fixture, scrubbed.
     fn entries(&mut self) -> Vec<Placed> {
         let mut placed = Vec::new();
-        let mut has_opened = false;
+        let opening = self.opening();
         for (source, message) in self.document.transcript.messages().iter().enumerate() {
             if matches!(message.role, Role::System | Role::Developer) {
                 self.counts.add(Pass::System);
@@ -194,8 +195,7 @@ impl<'a> Scrubber<'a> {
                 placed.push(Placed { entry, source });
                 continue;
             }
-            if opens && !has_opened && !text.trim().is_empty() {
-                has_opened = true;
+            if opening == Some(source) {
                 let given = self.options.first_turn.clone();
                 let new = given.unwrap_or_else(|| opening::neutral(&text));
                 if new != text {
@@ -213,6 +213,27 @@ impl<'a> Scrubber<'a> {
             }
         }
         placed
+    }
+
+    /// The message in which the user first speaks: one that has been put into neutral words before, one that is the user's for sure, or
+    /// the first in the user's place.
+    fn opening(&self) -> Option<usize> {
+        let messages = self.document.transcript.messages();
+        let speaks = |message: &Message| {
+            let text = |part: &Part| matches!(part, Part::Text(text) if !text.trim().is_empty());
+            message.role == Role::User && message.author != Author::Tool && message.parts.iter().any(text)
+        };
+        let is_neutral =
+            |message: &Message| matches!(message.parts.first(), Some(Part::Text(text)) if opening::is_neutral(text));
+        let neutral = messages
+            .iter()
+            .position(|message| speaks(message) && is_neutral(message));
+        let sure = || {
+            messages
+                .iter()
+                .position(|message| speaks(message) && message.opens_turn())
+        };
+        neutral.or_else(sure).or_else(|| messages.iter().position(speaks))
     }
 
     fn result(&mut self, result: &mainstay_engine::transcript::ToolResult) -> Entry {
@@ -326,14 +347,31 @@ impl<'a> Scrubber<'a> {
         }
     }
 
+    /// Reads every text once more: pieces that were joined, or lost what stood between them, may say something new.
+    fn sweep(&mut self, placed: &mut [Placed]) {
+        for placed in placed {
+            let (Entry::Tool(_, text) | Entry::User(text, _) | Entry::Assistant(text, _)) = &mut placed.entry;
+            if let Cow::Owned(new) = self.text(text) {
+                *text = new;
+            }
+        }
+    }
+
     /// Long outputs become short: of tools, and of the agent program in the user's place.
     fn shorten(&mut self, placed: &mut [Placed]) {
         for placed in placed {
             let (Entry::Tool(_, text) | Entry::User(text, false)) = &mut placed.entry else {
                 continue;
             };
-            if let Some(short) = output::shorten(text, self.options.most_output, &self.spellings) {
-                *text = short;
+            let mut rounds = 0;
+            while let Some(short) =
+                output::shorten(text, self.options.most_output, &self.spellings).filter(|_| rounds < ROUNDS)
+            {
+                // A cut can make a name of the end of a word.
+                *text = self.text(&short).into_owned();
+                rounds += 1;
+            }
+            if rounds > 0 {
                 self.counts.add(Pass::Outputs);
             }
         }
