@@ -163,7 +163,7 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
         if is_mail(before, local, &captures["domain"], after) && !is_nobody(local) {
             let mut clue = Clue::id(&format!("{local}@{}", &captures["domain"]));
             clue.links.push(local.to_owned());
-            if let Some(handle) = handle_of(local, &captures["domain"]) {
+            if let Some(handle) = account_of(local, &captures["domain"]) {
                 clue.names.extend(Clue::handle(handle).names);
             }
             found.push(clue);
@@ -187,7 +187,7 @@ fn beside(spelled: &str, mail: &str, found: &mut Vec<Clue>) {
         return;
     }
     let mut clue = Clue::id(mail).with_name(&name_of(spelled));
-    if let Some(handle) = handle_of(local, domain).or_else(|| (!is_word(local)).then_some(local)) {
+    if let Some(handle) = account_of(local, domain).or_else(|| (!is_word(local)).then_some(local)) {
         clue.names.extend(Clue::handle(handle).names);
     }
     found.push(clue);
@@ -221,7 +221,7 @@ fn name_of(words: &str) -> String {
 }
 
 /// The handle in an address that is surely one: a first and a last name, or the name of an account.
-fn handle_of<'m>(local: &'m str, domain: &str) -> Option<&'m str> {
+fn account_of<'m>(local: &'m str, domain: &str) -> Option<&'m str> {
     if domain.eq_ignore_ascii_case("users.noreply.github.com") {
         return Some(local.rsplit('+').next().unwrap_or(local));
     }

@@ -1,6 +1,6 @@
 //! Fixtures fit to publish: a recorded conversation without secrets, people and machines in it.
 //!
-//! Twelve passes, always in the same order, none of which asks the clock, the network or a model: the same session and
+//! Thirteen passes, always in the same order, none of which asks the clock, the network or a model: the same session and
 //! options give the same bytes, and scrubbing a fixture again changes nothing in its messages. Persons get numbers and keep
 //! them everywhere in the fixture. [`audit`] then looks for people in the finished text with patterns of its own.
 //!
@@ -9,6 +9,7 @@
 pub mod audit;
 
 mod chat;
+mod clues;
 mod facts;
 mod fixture;
 mod handles;

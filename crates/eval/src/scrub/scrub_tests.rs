@@ -49,7 +49,7 @@ fn persons_stay_apart_and_the_same_everywhere() {
 
 #[test]
 fn what_names_nobody_stays() {
-    let text = "git@github.com:acme/tool.git, react@18.2.0, logo@2x.png, x@self.weight, /home/runner/work/x, /home/user/y, ~/z, @pytest.fixture, \
+    let text = "git@github.com:acme/tool.git, react@18.2.0, logo@2x.png, x@self.weight, /home/runner/jobs/x, /home/user/y, ~/z, @pytest.fixture, \
                 /var/lib/home/page.tsx, https://acme.dev/home/dashboard, <Component>, 10.0.0.7, 127.0.0.1:8080, v1.2.3.4, E0308, \
                 368750cee35f31935640a34ad199e889fc60f1a8, noreply@example.com, --no-edit, annotation, Mark the item, philosophy";
     assert_eq!(said(text), text);

@@ -91,14 +91,13 @@ fn inside_base64(text: &str) -> String {
             let word = (0..4).fold(0, |word, index| (word << 6) | four.get(index).copied().unwrap_or(0));
             bytes.extend((0..four.len() - 1).map(|index| (word >> (16 - 8 * index)) as u8));
         }
-        if let Ok(said) = String::from_utf8(bytes) {
-            if said
+        if let Ok(said) = String::from_utf8(bytes)
+            && said
                 .chars()
                 .all(|c| !c.is_control() || c == '\n' || c == '\t' || c == '\r')
-            {
-                out.push_str(&said);
-                out.push('\n');
-            }
+        {
+            out.push_str(&said);
+            out.push('\n');
         }
     }
     out
