@@ -15,7 +15,9 @@ use mainstay_engine::transcript::Role;
 use mainstay_eval::retention::identifiers;
 use mainstay_eval::scrub;
 use mainstay_eval::scrub::Options;
+use mainstay_eval::scrub::Scrubbed;
 use mainstay_eval::scrub::audit::Auditor;
+use mainstay_wire::document::Document;
 use mainstay_wire::format;
 use mainstay_wire::reading::Request;
 use mainstay_wire::source::Source;
@@ -25,44 +27,77 @@ fn main() {
     let shows = arguments.iter().any(|argument| argument == "--show");
     let (mut sessions, mut clean, mut all, mut gone, mut bytes) = (0, 0, 0, 0, 0);
     let begun = Instant::now();
+    let mut whole_clean = 0;
     for file in arguments.iter().filter(|argument| *argument != "--show") {
-        let read = Source::open(Path::new(file)).and_then(|source| format::read(&source, None, &Request::default()));
-        let Ok(document) = read.inspect_err(|cause| eprintln!("skipped: {cause}")) else {
-            continue;
-        };
-        bytes += std::fs::metadata(file).map_or(0, |metadata| metadata.len());
-        let scrubbed = scrub::scrub(&document, &Options::new("figures"));
-        let auditor = Auditor::new(&scrubbed.names, &[]);
-        let found = auditor.audit(&scrubbed.fixture.text()).expect("a fixture is JSON");
-        sessions += 1;
-        clean += usize::from(found.is_empty());
-        for finding in found.iter().take(5) {
-            println!(
-                "{file}: {} at {} {}: {}",
-                finding.kind, finding.path, finding.offset, finding.excerpt
-            );
+        for document in documents(file) {
+            let scrubbed = scrub::scrub(&document, &Options::new("figures"));
+            sessions += 1;
+            clean += usize::from(is_clean(file, "fixture", &scrubbed));
+            let whole = Options {
+                most_output: usize::MAX,
+                limit: usize::MAX,
+                ..Options::new("figures")
+            };
+            let whole = scrub::scrub(&document, &whole);
+            bytes += whole.report.bytes;
+            whole_clean += usize::from(is_clean(file, "uncut", &whole));
+            let (lost, of) = lost(document.transcript.messages(), &whole.fixture.messages, &whole.names);
+            if shows && (!lost.is_empty() || !whole.names.is_empty()) {
+                println!("{file}\n  names: {:?}\n  lost: {lost:?}", whole.names);
+            }
+            all += of;
+            gone += lost.len();
         }
-        let whole = Options {
-            most_output: usize::MAX,
-            limit: usize::MAX,
-            ..Options::new("figures")
-        };
-        let whole = scrub::scrub(&document, &whole);
-        let (lost, of) = lost(document.transcript.messages(), &whole.fixture.messages, &whole.names);
-        if shows && (!lost.is_empty() || !whole.names.is_empty()) {
-            println!("{file}\n  names: {:?}\n  lost: {lost:?}", whole.names);
-        }
-        all += of;
-        gone += lost.len();
     }
     let share = 100.0 * gone as f64 / all.max(1) as f64;
     println!(
-        "{sessions} sessions, {:.1} MB, {:.1} s",
+        "{sessions} conversations, {:.1} MB uncut, {:.1} s",
         bytes as f64 / 1e6,
         begun.elapsed().as_secs_f64()
     );
-    println!("audit: {clean} clean, {} not", sessions - clean);
+    println!("audit of fixtures: {clean} clean, {} not", sessions - clean);
+    println!(
+        "audit of everything, uncut: {whole_clean} clean, {} not",
+        sessions - whole_clean
+    );
     println!("identifiers without a person in them: {all}, gone {gone} ({share:.3} %)");
+}
+
+/// Every conversation of a file.
+fn documents(file: &str) -> Vec<Document> {
+    let Ok(source) = Source::open(Path::new(file)) else {
+        return Vec::new();
+    };
+    let Ok(format) = format::detect(&source).inspect_err(|cause| eprintln!("skipped: {cause}")) else {
+        return Vec::new();
+    };
+    let mut requests = vec![Request::default()];
+    if let Some(entries) = (format.list)(&source).ok().filter(|entries| !entries.is_empty()) {
+        let request = |id: String| Request {
+            session: Some(id),
+            ..Request::default()
+        };
+        requests = entries.into_iter().map(|entry| request(entry.id)).collect();
+    }
+    let read = requests.iter().filter_map(|request| {
+        let read = format::read(&source, Some(format), request);
+        read.inspect_err(|cause| eprintln!("skipped: {cause}")).ok()
+    });
+    read.filter(|document| !document.transcript.messages().is_empty())
+        .collect()
+}
+
+/// Whether the audit finds nothing; what it finds is shown.
+fn is_clean(file: &str, what: &str, scrubbed: &Scrubbed) -> bool {
+    let auditor = Auditor::new(&scrubbed.names, &[]);
+    let found = auditor.audit(&scrubbed.fixture.text()).expect("a fixture is JSON");
+    for finding in found.iter().take(3) {
+        println!(
+            "{file}, {what}: {} at {} {}: {}",
+            finding.kind, finding.path, finding.offset, finding.excerpt
+        );
+    }
+    found.is_empty()
 }
 
 /// Identifiers that nobody's name is in and that the fixture lacks, and how many there were.

@@ -119,6 +119,16 @@ fn orphans_go_and_pairs_stay() {
 }
 
 #[test]
+fn a_task_that_was_recorded_as_a_result_is_still_the_task() {
+    let messages = json!([
+        {"role": "tool", "tool_call_id": "none", "content": "solve the issue in src/mod.py"},
+        {"role": "assistant", "content": "on it"},
+        {"role": "tool", "tool_call_id": "none either", "content": "boo"},
+    ]);
+    assert_eq!(plain(messages), ["Task: solve the issue in src/mod.py", "on it"]);
+}
+
+#[test]
 fn long_outputs_are_cut_and_say_so() {
     let call = json!({"id": "a", "type": "function", "function": {"name": "run", "arguments": "{}"}});
     let output = format!("begin {} the fact 4711 {} end", "x".repeat(9000), "ü".repeat(9000));

@@ -208,35 +208,30 @@ impl<'a> Scrubber<'a> {
             }
             // What the agent program or a tool says in the user's place is no turn, and not kept at any length.
             let is_tool = message.author == Author::Tool && !message.has_results();
-            if is_tool && !text.trim().is_empty() {
+            if is_tool && opening != Some(source) && !text.trim().is_empty() {
                 self.counts.add(Pass::Orphans);
             } else if !text.trim().is_empty() {
-                let entry = Entry::User(text, opens);
+                let entry = Entry::User(text, opens || opening == Some(source));
                 placed.push(Placed { entry, source });
             }
         }
         placed
     }
 
-    /// The message in which the user first speaks: one that has been put into neutral words before, one that is the user's for sure, or
-    /// the first in the user's place.
+    /// The message in which the user first speaks: one that has been put into neutral words before, one that is the user's for sure, the
+    /// first in the user's place, or, where there is none, the first result without a call: some agents hand the task over as one.
     fn opening(&self) -> Option<usize> {
         let messages = self.document.transcript.messages();
-        let speaks = |message: &Message| {
-            let text = |part: &Part| matches!(part, Part::Text(text) if !text.trim().is_empty());
-            message.role == Role::User && message.author != Author::Tool && message.parts.iter().any(text)
-        };
-        let is_neutral =
-            |message: &Message| matches!(message.parts.first(), Some(Part::Text(text)) if opening::is_neutral(text));
-        let neutral = messages
-            .iter()
-            .position(|message| speaks(message) && is_neutral(message));
-        let sure = || {
-            messages
-                .iter()
-                .position(|message| speaks(message) && message.opens_turn())
-        };
-        neutral.or_else(sure).or_else(|| messages.iter().position(speaks))
+        let text = |part: &Part| matches!(part, Part::Text(text) if !text.trim().is_empty());
+        let stands = |message: &Message| message.role != Role::Assistant && message.parts.iter().any(text);
+        let speaks =
+            |message: &Message| message.role == Role::User && message.author != Author::Tool && stands(message);
+        let neutral = |part: Option<&Part>| matches!(part, Some(Part::Text(text)) if opening::is_neutral(text));
+        let first = |holds: &dyn Fn(&Message) -> bool| messages.iter().position(holds);
+        first(&|message| speaks(message) && neutral(message.parts.first()))
+            .or_else(|| first(&|message| speaks(message) && message.opens_turn()))
+            .or_else(|| first(&speaks))
+            .or_else(|| first(&|message| message.author == Author::Tool && stands(message)))
     }
 
     fn result(&mut self, result: &mainstay_engine::transcript::ToolResult) -> Entry {
