@@ -91,7 +91,6 @@ fn main() -> ExitCode {
         Command::Trim(arguments) => trim::run(&arguments, &configuration, &mut screen),
         Command::Redact(arguments) => redact::run(&arguments, &configuration, &mut screen),
         Command::Eval(arguments) => eval::run(&arguments, &configuration, &mut screen),
-        Command::Eval(arguments) => eval::run(&arguments, &mut screen),
         Command::Scrub(arguments) => scrub::run(&arguments, &mut screen),
         Command::Sessions(arguments) => sessions::run(&arguments, &mut screen),
         Command::Config(arguments) => config::run(&arguments, &configuration, &mut screen),

@@ -39,4 +39,5 @@ pub mod run;
 pub mod compare;
 
 pub mod view;
+
 pub mod scrub;
