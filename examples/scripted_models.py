@@ -35,7 +35,8 @@ def write(prompt):
     limit = re.search(r"at most (\d+) lines", prompt)
     room = re.search(r"about (\d+) tokens", prompt)
     most = int(limit.group(1)) if limit else 10_000
-    budget = 3 * int(room.group(1)) if room else 6_000
+    # The user's lines stand twice, and lines full of values have about two characters a token.
+    budget = int(1.4 * int(room.group(1))) if room else 3_000
     speaker, user, others = "", [], []
     for line in records.split("\n"):
         mark = re.match(r"\[m\d+ (\w+)", line)
@@ -44,8 +45,9 @@ def write(prompt):
             line = line.split("] ", 1)[-1]
         if 4 < len(line) < 300 and (speaker == "user" or re.search(r"[\d/_]", line)):
             (user if speaker == "user" else others).append(line.strip())
+    earlier = [line[2:] for line in between(prompt, "previous").split("\n") if line.startswith("- ")]
     kept, size = [], 0
-    for line in dict.fromkeys(user + others[::-1]):
+    for line in dict.fromkeys(earlier + user + others[::-1]):
         size += len(line)
         if len(kept) >= most or size > budget:
             break

@@ -202,6 +202,10 @@ pub fn compare(a: &Run, b: &Run, options: &Options) -> Result<Comparison, Compar
             floor: &options.floor,
             repeats: (a.manifest.repeats, b.manifest.repeats),
         };
+        // Two arms of one run are made in different ways by what they are.
+        if options.arms.is_none() && a.manifest.repeats == b.manifest.repeats {
+            warnings.extend(states.remade(&arm.name));
+        }
         slices.extend(arm.slices());
         turned.extend(flips(&arm.name, pairs));
     }

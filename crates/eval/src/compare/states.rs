@@ -30,6 +30,26 @@ pub struct ArmStates {
     pub missing: usize,
     /// Whether a model wrote any of them: then they are not the same every time.
     pub is_model_made: bool,
+    /// How the compactions of both runs were made: how often each way.
+    pub made: (BTreeMap<String, usize>, BTreeMap<String, usize>),
+}
+
+impl ArmStates {
+    /// What is to be said where compactions were made in other ways than before: summaries that were refused, above all.
+    pub fn remade(&self, arm: &str) -> Option<String> {
+        let (before, after) = &self.made;
+        let told = |made: &BTreeMap<String, usize>| {
+            let ways: Vec<String> = made.iter().map(|(way, count)| format!("{count} {way}")).collect();
+            ways.join(", ")
+        };
+        (before != after).then(|| {
+            format!(
+                "compactions of {arm} were made in other ways: {}; before {}",
+                told(after),
+                told(before)
+            )
+        })
+    }
 }
 
 /// Reads the states of an arm.
@@ -38,6 +58,8 @@ pub fn read(a: &Run, b: &Run, arm: &ArmPair, fixtures: &[String]) -> ArmStates {
     for fixture in fixtures {
         let ours = of(a, fixture, &arm.a, &mut found);
         let theirs = of(b, fixture, &arm.b, &mut found);
+        count_ways(&mut found.made.0, &ours);
+        count_ways(&mut found.made.1, &theirs);
         if ours.is_empty() || theirs.is_empty() {
             continue;
         }
@@ -53,6 +75,12 @@ pub fn read(a: &Run, b: &Run, arm: &ArmPair, fixtures: &[String]) -> ArmStates {
         });
     }
     found
+}
+
+fn count_ways(made: &mut BTreeMap<String, usize>, states: &[StateRecord]) {
+    for pass in states.iter().flat_map(|state| &state.passes) {
+        *made.entry(pass.made.clone()).or_default() += 1;
+    }
 }
 
 fn of(run: &Run, fixture: &str, arm: &str, found: &mut ArmStates) -> Vec<StateRecord> {
