@@ -255,9 +255,16 @@ impl Settings {
         })
     }
 
+    /// A model as it is priced and counted for, without its key: it cannot be asked.
+    pub fn without_key(candidate: &Candidate) -> Model {
+        let mut model = candidate.model.clone();
+        model.rates = candidate.price.map(Into::into);
+        model
+    }
+
     /// A model with its key read, or why it cannot be asked.
     pub fn with_key(&self, candidate: &Candidate, variables: Variables<'_>) -> Result<Model, Unusable> {
-        let mut model = candidate.model.clone();
+        let mut model = Self::without_key(candidate);
         match candidate.key.read(variables) {
             Ok(key) => model.endpoint.key = key,
             // Recorded answers are nobody's business but the disk's.
@@ -267,7 +274,6 @@ impl Settings {
                 return Err(Unusable { name, reason });
             }
         }
-        model.rates = candidate.price.map(Into::into);
         Ok(model)
     }
 }

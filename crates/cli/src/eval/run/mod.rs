@@ -136,7 +136,10 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
         results: arguments.results.clone(),
         ..Overrides::default()
     })?;
-    let models = models::models(&settings, screen)?;
+    let models = match arguments.dry_run {
+        true => models::unasked(&settings)?,
+        false => models::models(&settings, screen)?,
+    };
     let plan = match &arguments.resume {
         Some(directory) => plan::resumed(directory, &settings, &models, arguments.prompts.as_deref())?,
         None => plan::new(arguments, &settings, &models, screen)?,

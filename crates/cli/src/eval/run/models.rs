@@ -12,9 +12,28 @@ use crate::config::Settings;
 use crate::environment;
 use crate::screen::Screen;
 
+/// Who would summarise, answer and judge, without their keys: for what it would cost.
+pub fn unasked(settings: &Settings) -> anyhow::Result<Models> {
+    let client = Arc::new(Client::new());
+    let chain = |models: Vec<Model>| chain(&client, models, settings, 0);
+    let one = |candidate: &Option<_>| {
+        candidate
+            .as_ref()
+            .map(|candidate| chain(vec![Settings::without_key(candidate)]))
+    };
+    let summarisers: Vec<Model> = settings.chain.iter().map(Settings::without_key).collect();
+    check_duties(settings.answerer.is_some(), settings.judge.is_some())?;
+    Ok(Models {
+        summarise: (!summarisers.is_empty()).then(|| chain(summarisers)),
+        answer: one(&settings.answerer),
+        judge: one(&settings.judge),
+    })
+}
+
 /// Who summarises, answers and judges. All share one client, and with it what an endpoint takes at once.
 pub fn models(settings: &Settings, screen: &mut Screen) -> anyhow::Result<Models> {
     let client = Arc::new(client(&settings.asking)?);
+    // Waits of many processes that begin together shall not end together.
     let seed = u64::from(std::process::id()) ^ environment::now().0.unsigned_abs();
     let chain = |models: Vec<Model>| chain(&client, models, settings, seed);
     let mut summarise = None;
@@ -32,14 +51,19 @@ pub fn models(settings: &Settings, screen: &mut Screen) -> anyhow::Result<Models
     }
     let answer = settings.answering_model()?;
     let judge = settings.judging_model()?;
-    if judge.is_some() && answer.is_none() {
-        anyhow::bail!("a judge needs answers: name a model that gives them with --answerer or eval.answerer");
-    }
+    check_duties(answer.is_some(), judge.is_some())?;
     Ok(Models {
         summarise,
         answer: answer.map(|model| chain(vec![model])),
         judge: judge.map(|model| chain(vec![model])),
     })
+}
+
+fn check_duties(has_answerer: bool, has_judge: bool) -> anyhow::Result<()> {
+    if has_judge && !has_answerer {
+        anyhow::bail!("a judge needs answers: name a model that gives them with --answerer or eval.answerer");
+    }
+    Ok(())
 }
 
 fn chain(client: &Arc<Client>, models: Vec<Model>, settings: &Settings, seed: u64) -> Chain {
