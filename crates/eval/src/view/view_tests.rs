@@ -16,7 +16,7 @@ fn run(label: &str, found: [bool; 2], text: &str) -> (TempDir, Run) {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, value.to_string()).unwrap();
     };
-    let arm = |name: &str, is_control: bool| json!({"name": name, "is_control": is_control, "has_recall": false, "digest": "d"});
+    let arm = |name: &str, is_control: bool| json!({"name": name, "spec": "a", "is_control": is_control, "has_recall": false, "digest": "d"});
     write(
         "manifest.json",
         &json!({"version": 1, "label": label, "created": 0, "program": "0", "repeats": 1, "tokenizer": "o200k", "target": "0.1",
