@@ -41,3 +41,4 @@ pub mod compare;
 pub mod view;
 
 pub mod scrub;
+pub mod ab;

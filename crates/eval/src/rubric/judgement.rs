@@ -57,7 +57,7 @@ pub fn read(text: &str) -> Result<Judgement, Unreadable> {
 }
 
 /// The JSON object of an answer: the whole of it, or from its first brace to its last, for models put words or a fence around it.
-pub(super) fn object(text: &str) -> Option<Map<String, Value>> {
+pub(crate) fn object(text: &str) -> Option<Map<String, Value>> {
     let parse = |text: &str| match serde_json::from_str(text) {
         Ok(Value::Object(object)) => Some(object),
         Ok(_) | Err(_) => None,

@@ -6,6 +6,7 @@
 mod judgement;
 
 pub use judgement::Unreadable;
+pub(crate) use judgement::object;
 pub use judgement::read as read_judgement;
 
 use mainstay_engine::summary::prompts::fill;
@@ -87,7 +88,7 @@ pub fn case(probe: &Probe, answer: &str) -> Prompt {
 
 /// What a model with a search said: an answer, or what to search for. What is no such object is taken as the answer.
 pub fn read_search(text: &str) -> Reading {
-    let object = judgement::object(text);
+    let object = object(text);
     let text_of = |key: &str| object.as_ref()?.get(key)?.as_str().map(str::trim);
     match (text_of("search"), text_of("answer")) {
         (_, Some(answer)) if !answer.is_empty() => Reading::Answer(answer.to_owned()),
