@@ -41,4 +41,5 @@ pub mod compare;
 pub mod view;
 
 pub mod scrub;
+
 pub mod ab;

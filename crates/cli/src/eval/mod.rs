@@ -3,6 +3,7 @@
 mod blocks;
 mod compare;
 mod gate;
+mod holding;
 mod list;
 mod noise;
 mod preflight;

@@ -86,7 +86,7 @@ impl StateRecord {
     }
 
     /// What of it is not as it was in the fixture: blocks, and what was shortened.
-    fn written(&self) -> String {
+    pub fn written(&self) -> String {
         let is_kept = |message: &&Shown| {
             let from = message.from.and_then(|from| self.before.get(from));
             from.is_some_and(|from| from.text == message.text)

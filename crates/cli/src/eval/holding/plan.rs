@@ -1,11 +1,9 @@
 //! From flags, or from a run that was broken off, to a plan.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::Context;
 use mainstay_engine::account::Family;
-use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::InPlace;
 use mainstay_engine::decide::Writers;
 use mainstay_engine::summary::prompts::Prompts;
@@ -19,32 +17,42 @@ use mainstay_eval::state::Setting;
 use crate::compact::summary::prompts;
 use crate::config::Settings;
 use crate::environment;
-use crate::eval::run::Arguments;
+use crate::eval::holding::Asking;
 use crate::screen::Screen;
 
 /// How often everything is done where models are asked, as the published harness does.
 const REPEATS: u32 = 3;
-/// Where chance begins; nothing of a run depends on it but the order in which requests are drawn.
+/// Where chance begins; nothing of a run depends on it but orders: in which requests are drawn, and answers scored.
 const SEED: u64 = 1;
 
-/// What the flags ask for.
-pub fn new(arguments: &Arguments, settings: &Settings, models: &Models, screen: &mut Screen) -> anyhow::Result<Plan> {
-    let exam = match &arguments.exam {
+/// The exam that is asked for, or the one that comes with the program; only some of its fixtures where they are named.
+pub fn exam(directory: Option<&Path>, fixtures: &[String]) -> anyhow::Result<Exam> {
+    let exam = match directory {
         Some(directory) => Exam::read(directory)?,
         None => Exam::built_in()?,
     };
-    let exam = match arguments.fixtures.is_empty() {
+    Ok(match fixtures.is_empty() {
         true => exam,
-        false => exam.only(&arguments.fixtures)?,
-    };
+        false => exam.only(fixtures)?,
+    })
+}
+
+/// A plan with these fixtures and arms.
+pub fn new(
+    asking: &Asking,
+    exam: Exam,
+    arms: Vec<Arm>,
+    settings: &Settings,
+    models: &Models,
+    screen: &mut Screen,
+) -> anyhow::Result<Plan> {
     let asks_models = models.summarise.is_some() || models.answer.is_some();
-    let repeats = arguments.repeat.unwrap_or(if asks_models { REPEATS } else { 1 });
-    let arms = arms(arguments, models)?;
+    let repeats = asking.repeat.unwrap_or(if asks_models { REPEATS } else { 1 });
     if models.summarise.is_none() && arms.iter().any(|arm| arm.asks_models()) {
         screen.warn("no model is named to write summaries, so the ledger stands in for them; --summariser names one");
     }
     let now = environment::now();
-    let label = match &arguments.label {
+    let label = match &asking.label {
         Some(label) => label.clone(),
         None => crate::screen::second(now),
     };
@@ -57,10 +65,10 @@ pub fn new(arguments: &Arguments, settings: &Settings, models: &Models, screen: 
         arms,
         setting: Setting {
             family: Family::O200k,
-            target: arguments.target,
-            focus: arguments.focus.clone().or_else(|| settings.policy.focus.clone()),
+            target: asking.target,
+            focus: asking.focus.clone().or_else(|| settings.policy.focus.clone()),
             summary: settings.policy.summary.clone(),
-            prompts: chosen_prompts(settings, arguments.prompts.as_deref())?,
+            prompts: chosen_prompts(settings, asking.prompts.as_deref())?,
             writers: models.summarise.as_ref().map(|chain| writers(chain.models())),
         },
         repeats,
@@ -132,58 +140,6 @@ fn writers(models: &[mainstay_llm::model::Model]) -> Writers {
         output: models.iter().map(|model| model.output).min().unwrap_or(0),
         in_place: InPlace::Impossible("an evaluation asks with records".to_owned()),
     }
-}
-
-/// The arms that were named, each once more with a search, and the controls.
-fn arms(arguments: &Arguments, models: &Models) -> anyhow::Result<Vec<Arm>> {
-    let specs = arguments.arms.iter().flat_map(|list| split(list));
-    let mut arms: Vec<Arm> = specs.map(|spec| spec.parse()).collect::<Result<_, _>>()?;
-    if arms.is_empty() {
-        arms.push(Arm::engine(Engine::Ledger));
-        if models.summarise.is_some() {
-            arms.extend([Arm::engine(Engine::Hybrid), Arm::engine(Engine::Summary)]);
-        }
-    }
-    if !arguments.no_recall {
-        let with: Vec<Arm> = arms
-            .iter()
-            .filter(|arm| !arm.has_recall && !arm.is_control())
-            .map(Arm::with_recall)
-            .collect();
-        arms.extend(with);
-    }
-    arms.extend(Arm::controls());
-    let mut known = BTreeSet::new();
-    let mut once = Vec::new();
-    for arm in arms {
-        match known.insert(arm.name.clone()) {
-            true => once.push(arm),
-            // A control or a search that was named is there already.
-            false if once.iter().any(|other: &Arm| other.spec() == arm.spec()) => {}
-            false => anyhow::bail!(
-                "two arms are called {}; give one another name: NAME={}",
-                arm.name,
-                arm.spec()
-            ),
-        }
-    }
-    Ok(once)
-}
-
-/// Arms separated by commas; the options of an arm have commas too, and no engine's name looks like an option.
-fn split(list: &str) -> Vec<String> {
-    let mut specs: Vec<String> = Vec::new();
-    for piece in list.split(',') {
-        let key = piece.split('=').next().unwrap_or("");
-        match specs.last_mut() {
-            Some(last) if piece.contains('=') && ["target", "tail", "focus"].contains(&key) => {
-                last.push(',');
-                last.push_str(piece);
-            }
-            Some(_) | None => specs.push(piece.to_owned()),
-        }
-    }
-    specs
 }
 
 /// Labels are names of directories.
