@@ -2,6 +2,7 @@
 
 mod blocks;
 mod compare;
+mod ab;
 mod gate;
 mod holding;
 mod list;
@@ -33,6 +34,7 @@ enum Command {
     List(list::Arguments),
     Compare(compare::Arguments),
     Noise(noise::Arguments),
+    Ab(Box<ab::Arguments>),
     Preflight(preflight::Arguments),
     Retention(Box<retention::Arguments>),
     Run(Box<run::Arguments>),
@@ -47,6 +49,7 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
         Command::List(arguments) => list::run(arguments, screen),
         Command::Compare(arguments) => compare::run(arguments, screen),
         Command::Noise(arguments) => noise::run(arguments, screen),
+        Command::Ab(arguments) => ab::run(arguments, configuration, screen),
         Command::Preflight(arguments) => preflight::run(arguments, screen),
         Command::Retention(arguments) => retention::run(arguments, screen),
         Command::Run(arguments) => run::run(arguments, configuration, screen),
