@@ -24,13 +24,18 @@ use crate::record::RunError;
 use crate::record::Sample;
 use crate::record::Shown;
 use crate::record::StateRecord;
+use crate::state::Arm;
+use crate::state::Makes;
+use crate::state::Target;
 use crate::stats;
 use crate::stats::Estimate;
 
 /// The version of the report's form.
 const VERSION: u32 = 1;
-/// So many of the newest messages are the hot tail: as many as the conversations of preflight end with.
+/// At most so many of the newest messages are the hot tail: as many as the conversations of preflight end with.
 const HOT_TAIL: usize = 6;
+/// A state may be larger than its target by this share before it counts as over, as in retention.
+const SLACK: f64 = 1.02;
 
 /// What a scorer beside the grader said of every sample, or why it said nothing.
 #[derive(Clone, Debug)]
@@ -69,7 +74,7 @@ pub fn report(run: &Run, exam: &Exam, scorings: &[Scoring]) -> Result<AbReport, 
             for repeat in 1..=manifest.repeats {
                 let record = run.state(subject.name(), arm, repeat)?;
                 let cold = Cold::new(&record);
-                contexts[place].add(&record, &cold, &subject.bank);
+                contexts[place].add(&record, &cold, &subject.bank, target(run, arm));
                 learn(run, &record, &cold, &subject.bank, &mut known);
                 let (session, at) = session_of(subject.name());
                 let longest = turns.entry(session).or_default();
@@ -323,12 +328,13 @@ struct Sums {
     tokens_before: u64,
     secrets: usize,
     addresses: usize,
+    over_target: usize,
     tail_unchanged: usize,
     tail_messages: usize,
 }
 
 impl Sums {
-    fn add(&mut self, record: &StateRecord, cold: &Cold, bank: &Bank) {
+    fn add(&mut self, record: &StateRecord, cold: &Cold, bank: &Bank, target: Option<Target>) {
         self.states += 1;
         self.messages += record.after.len();
         self.tokens += record.tokens_after;
@@ -339,9 +345,12 @@ impl Sums {
                 _ => self.secrets += count,
             }
         }
-        let tail = tail(&record.before, &record.after);
+        let most = target.map(|target| SLACK * target.of(record.tokens_before) as f64);
+        self.over_target += usize::from(most.is_some_and(|most| record.tokens_after as f64 > most));
+        let tail = unchanged(&record.before, &record.after);
         self.tail_messages += tail;
-        self.tail_unchanged += usize::from(tail >= HOT_TAIL.min(record.before.len()));
+        let claimed = claimed(record.before.len(), &record.after).clamp(1, HOT_TAIL);
+        self.tail_unchanged += usize::from(tail >= claimed);
     }
 
     fn report(&self, arm: &str) -> ContextReport {
@@ -354,6 +363,7 @@ impl Sums {
             tokens_before: mean(self.tokens_before as f64),
             secrets: self.secrets,
             addresses: self.addresses,
+            over_target: self.over_target,
             tail_unchanged: self.tail_unchanged,
             tail_messages: mean(self.tail_messages as f64),
         }
@@ -361,8 +371,24 @@ impl Sums {
 }
 
 /// How many of the newest messages stand at the end as they were.
-fn tail(before: &[Shown], after: &[Shown]) -> usize {
+fn unchanged(before: &[Shown], after: &[Shown]) -> usize {
     let both = before.iter().rev().zip(after.iter().rev());
     both.take_while(|(was, is)| was.role == is.role && was.text == is.text)
         .count()
+}
+
+/// How many of the newest messages stand at the end in whatever form, without a gap and behind every block.
+fn claimed(length: usize, after: &[Shown]) -> usize {
+    let newest = (0..length).rev().zip(after.iter().rev());
+    newest.take_while(|(index, shown)| shown.from == Some(*index)).count()
+}
+
+/// How many tokens the states of an arm may have; `None` for the arm that compacts nothing.
+fn target(run: &Run, arm: &str) -> Option<Target> {
+    let used = run.manifest.arms.iter().find(|used| used.name == arm)?;
+    let arm: Arm = used.spec.parse().ok()?;
+    match arm.makes {
+        Makes::Uncompacted => None,
+        Makes::KeepLast | Makes::Engine(_) => arm.target.or_else(|| run.manifest.target.parse().ok()),
+    }
 }

@@ -47,19 +47,20 @@ fn contexts(report: &AbReport, text: &mut String) {
     line(text, "\n## What the model was shown\n");
     line(
         text,
-        "| Arm | States | Messages | Tokens | of | Secrets | Addresses | Hot tail unchanged | Newest unchanged |",
+        "| Arm | States | Messages | Tokens | of | Over target | Secrets | Addresses | Hot tail unchanged | Newest unchanged |",
     );
-    line(text, "|---|--:|--:|--:|--:|--:|--:|--:|--:|");
+    line(text, "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
     for context in &report.contexts {
         line(
             text,
             &format!(
-                "| {} | {} | {:.1} | {:.0} | {:.0} | {} | {} | {} of {} | {:.1} |",
+                "| {} | {} | {:.1} | {:.0} | {:.0} | {} | {} | {} | {} of {} | {:.1} |",
                 cell(&context.arm),
                 context.states,
                 context.messages,
                 context.tokens,
                 context.tokens_before,
+                context.over_target,
                 context.secrets,
                 context.addresses,
                 context.tail_unchanged,

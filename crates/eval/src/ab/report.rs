@@ -53,7 +53,9 @@ pub struct ContextReport {
     pub secrets: usize,
     /// Addresses likewise.
     pub addresses: usize,
-    /// In how many states the newest messages stand byte for byte.
+    /// How many states are larger than their target: then sizes have to be compared too.
+    pub over_target: usize,
+    /// In how many states the hot tail stands byte for byte: of the newest messages that stand behind every block and gap, up to six.
     pub tail_unchanged: usize,
     /// How many of the newest messages stand byte for byte without a gap, in the mean.
     pub tail_messages: f64,
