@@ -136,6 +136,9 @@ impl Examiner {
             return "A fine answer, I would say four out of five.".to_owned();
         }
         let case = Case::read(prompt);
+        if prompt.contains("Choose exactly one outcome") {
+            return json!({ "reason": case.reason(), "outcome": case.outcome() }).to_string();
+        }
         let mut dice = hash ^ times.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut score = |exact: f64| {
             dice = dice
@@ -213,6 +216,16 @@ impl Case {
             facts = self.facts.iter().map(|(_, found)| *found).collect();
         }
         facts.iter().filter(|found| **found).count() as f64 / facts.len().max(1) as f64
+    }
+
+    /// What a scorer of A/B replay says of it.
+    fn outcome(&self) -> &'static str {
+        match (self.share(|_| true) >= 1.0, self.stale.is_empty()) {
+            (true, true) => "correct",
+            (true, false) => "ambiguous",
+            (false, true) => "missing",
+            (false, false) => "stale",
+        }
     }
 
     fn reason(&self) -> String {

@@ -5,6 +5,7 @@ mod batches;
 mod breaking_off;
 mod flow;
 mod limits;
+mod replaying;
 mod stage;
 
 #[path = "../home/mod.rs"]

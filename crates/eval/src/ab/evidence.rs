@@ -74,24 +74,34 @@ impl Cold {
         }
     }
 
-    /// Credentials and addresses that a text shows and that only the compacted history held: each value once, by kind.
+    /// Credentials and addresses that a text shows and that only the compacted history held, by kind; each value once. Those that the
+    /// bank lists are left out.
+    fn found<'a>(&self, text: &'a str, bank: &Bank) -> BTreeSet<(String, &'a str)> {
+        let values = self.redactor.find(text).into_iter();
+        let values = values.filter_map(|span| Some((span.kind.to_string(), text.get(span.start..span.end)?)));
+        let is_listed = |value: &str| {
+            let mut secrets = bank.secrets.iter();
+            secrets.any(|secret| secret.contains(value) || value.contains(secret.as_str()))
+        };
+        let is_cold = |value: &str| self.taken.contains(value) && !self.kept.contains(value);
+        values
+            .filter(|(_, value)| is_cold(value) && !is_listed(value))
+            .collect()
+    }
+
+    /// How many credentials and addresses a text shows that compaction had to hide, by kind.
     pub fn exposed_in(&self, text: &str, bank: &Bank) -> BTreeMap<String, usize> {
-        let mut values: BTreeSet<(&str, &str)> = BTreeSet::new();
-        let spans = self.redactor.find(text);
-        for span in &spans {
-            let value = &text[span.start..span.end];
-            let is_listed = |secret: &String| secret.contains(value) || value.contains(secret.as_str());
-            let is_cold = self.taken.contains(value) && !self.kept.contains(value);
-            if is_cold && !bank.secrets.iter().any(is_listed) {
-                values.insert((&span.kind, value));
-            }
-        }
-        for secret in bank.secrets.iter().filter(|secret| text.contains(secret.as_str())) {
-            values.insert(("listed secret", secret));
-        }
         let mut kinds = BTreeMap::new();
-        for (kind, _) in values {
-            *kinds.entry(kind.to_owned()).or_default() += 1;
+        for (kind, _) in self.found(text, bank) {
+            *kinds.entry(kind).or_default() += 1;
+        }
+        let listed = bank
+            .secrets
+            .iter()
+            .filter(|secret| text.contains(secret.as_str()))
+            .count();
+        if listed > 0 {
+            kinds.insert("listed".to_owned(), listed);
         }
         kinds
     }
@@ -142,16 +152,8 @@ fn exposed(sample: &Sample, answer: &str, probe: &Probe, bank: &Bank, cold: &Col
         asked.push(' ');
         asked.push_str(fact);
     }
-    let spans = cold.redactor.find(answer);
-    for span in &spans {
-        let value = &answer[span.start..span.end];
-        let is_cold = cold.taken.contains(value) && !cold.kept.contains(value);
-        let is_listed = bank
-            .secrets
-            .iter()
-            .any(|secret| secret.contains(value) || value.contains(secret.as_str()));
-        let kind = span.kind.to_string();
-        if is_cold && !is_listed && !asked.contains(value) && !shown.contains(&kind) {
+    for (kind, value) in cold.found(answer, bank) {
+        if !asked.contains(value) && !shown.contains(&kind) {
             shown.push(kind);
         }
     }
