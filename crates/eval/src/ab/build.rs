@@ -66,7 +66,7 @@ pub fn report(run: &Run, exam: &Exam, scorings: &[Scoring]) -> Result<AbReport, 
     let manifest = &run.manifest;
     let arms: Vec<&str> = manifest.arms.iter().map(|arm| arm.name.as_str()).collect();
     let (a, b) = (arms.first().copied().unwrap_or(""), arms.last().copied().unwrap_or(""));
-    let mut contexts = vec![Sums::default(), Sums::default()];
+    let mut contexts = [Sums::default(), Sums::default()];
     let mut known: BTreeMap<Name, Known> = BTreeMap::new();
     let mut turns: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for subject in &exam.subjects {
