@@ -1,8 +1,8 @@
 //! `mainstay eval`: how good compaction is. One file a subcommand.
 
+mod ab;
 mod blocks;
 mod compare;
-mod ab;
 mod gate;
 mod holding;
 mod list;

@@ -89,7 +89,7 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
     }
     let asking = &arguments.asking;
     let settings = asking.settings(configuration)?;
-    let models = models::models(&settings, screen)?;
+    let models = models::models(asking, &settings, screen)?;
     if arguments.sheet.is_some() && models.answer.is_none() {
         anyhow::bail!("a sheet needs answers: name a model that gives them with --answerer or eval.answerer");
     }

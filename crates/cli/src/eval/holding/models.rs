@@ -10,10 +10,11 @@ use mainstay_llm::model::Model;
 use crate::compact::summary::client;
 use crate::config::Settings;
 use crate::environment;
+use crate::eval::holding::Asking;
 use crate::screen::Screen;
 
 /// Who would summarise, answer and judge, without their keys: for what it would cost.
-pub fn unasked(settings: &Settings) -> anyhow::Result<Models> {
+fn unasked(settings: &Settings) -> anyhow::Result<Models> {
     let client = Arc::new(Client::new());
     let chain = |models: Vec<Model>| chain(&client, models, settings, 0);
     let one = |candidate: &Option<_>| {
@@ -30,8 +31,11 @@ pub fn unasked(settings: &Settings) -> anyhow::Result<Models> {
     })
 }
 
-/// Who summarises, answers and judges. All share one client, and with it what an endpoint takes at once.
-pub fn models(settings: &Settings, screen: &mut Screen) -> anyhow::Result<Models> {
+/// Who summarises, answers and judges. All share one client, and with it what an endpoint takes at once. A dry run needs no keys.
+pub fn models(asking: &Asking, settings: &Settings, screen: &mut Screen) -> anyhow::Result<Models> {
+    if asking.dry_run {
+        return unasked(settings);
+    }
     let client = Arc::new(client(&settings.asking)?);
     // Waits of many processes that begin together shall not end together.
     let seed = u64::from(std::process::id()) ^ environment::now().0.unsigned_abs();

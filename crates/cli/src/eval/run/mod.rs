@@ -75,10 +75,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Screen) -> anyhow::Result<()> {
     let asking = &arguments.asking;
     let settings = asking.settings(configuration)?;
-    let models = match arguments.asking.dry_run {
-        true => models::unasked(&settings)?,
-        false => models::models(&settings, screen)?,
-    };
+    let models = models::models(asking, &settings, screen)?;
     let plan = match &arguments.resume {
         Some(directory) => plan::resumed(directory, &settings, &models, asking.prompts.as_deref())?,
         None => {
