@@ -136,6 +136,16 @@ fn every_notation_of_a_password_is_read() {
 }
 
 #[test]
+fn a_token_in_parts_that_look_like_names_is_no_expression() {
+    hides(
+        "Authorization: Bearer k7Qp4471.prom2222.dddd4444",
+        "k7Qp4471.prom2222.dddd4444",
+    );
+    keeps("token: config.auth.token2");
+    keeps("Authorization: Bearer staging.worker.token");
+}
+
+#[test]
 fn every_place_of_a_machine_made_secret_is_read() {
     let value = random(5, 40);
     for text in [

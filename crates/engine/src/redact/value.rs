@@ -331,7 +331,7 @@ impl Candidate<'_> {
         if name > 0 && matches!(bytes.get(name), Some(b'(' | b'[')) {
             return true;
         }
-        // `a.b.c`: every part is a name that begins with a letter and reads like words.
+        // `a.b.c`: every part is a name that begins with a letter and reads like words, with few digits among them.
         if value.contains('.') && name == bytes.len() {
             let parts = value.split('.');
             return parts.clone().count() >= 2
@@ -340,7 +340,8 @@ impl Candidate<'_> {
                         .next()
                         .is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')
                 })
-                && self.look.strange < 0.3;
+                && self.look.strange < 0.3
+                && self.look.digits * 4 < bytes.len();
         }
         false
     }

@@ -37,6 +37,15 @@ pub struct Estimate {
 }
 
 impl Estimate {
+    /// The same on a scale from zero to this: an interval is as wide below as above, and what lies beyond cannot be.
+    pub fn on_scale(self, most: f64) -> Self {
+        Self {
+            low: self.low.max(0.0),
+            high: self.high.min(most),
+            ..self
+        }
+    }
+
     /// So many clusters an interval needs to be trusted. With fewer its true coverage is unknown: nothing about the
     /// distribution of clusters can be read off four of them.
     pub const FEWEST: usize = 5;

@@ -187,11 +187,8 @@ fn figure(samples: &[&Sample], measure: &Measure, most: f64) -> Option<Figure> {
     let values = samples
         .iter()
         .filter_map(|sample| Some((measure(sample)?, sample.fixture.as_str())));
-    let mut estimate = stats::estimate(values)?;
-    // An interval is as wide below as above; what lies beyond the scale cannot be.
-    (estimate.low, estimate.high) = (estimate.low.max(0.0), estimate.high.min(most));
     Some(Figure {
-        estimate,
+        estimate: stats::estimate(values)?.on_scale(most),
         median: median(samples, measure)?,
     })
 }
