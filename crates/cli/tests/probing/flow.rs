@@ -12,7 +12,7 @@ use crate::stage::succeeded;
 use crate::stage::text;
 
 /// What every report must hold, whatever the exam.
-fn check(stage: &Stage, label: &str, probes: usize, fixtures: usize) -> Value {
+fn check(stage: &Stage, label: &str, (probes, fixtures, repeats): (usize, usize, usize)) -> Value {
     let report = stage.report(label);
     let arms = report["arms"].as_array().unwrap();
     let named = |name: &str| arms.iter().find(|arm| arm["arm"] == name).unwrap();
@@ -25,7 +25,7 @@ fn check(stage: &Stage, label: &str, probes: usize, fixtures: usize) -> Value {
         "keep-last",
     ] {
         let arm = named(name);
-        assert_eq!(arm["samples"], probes * 2, "{name}");
+        assert_eq!(arm["samples"], probes * repeats, "{name}");
         assert_eq!(arm["excluded"], 0, "{name}");
         assert_eq!(arm["flaws"], 0, "{name}: {arm}");
         assert_eq!(arm["fixtures"].as_array().unwrap().len(), fixtures);
@@ -43,7 +43,7 @@ fn check(stage: &Stage, label: &str, probes: usize, fixtures: usize) -> Value {
     let junit = std::fs::read_to_string(folder.join("junit.xml")).unwrap();
     assert!(junit.starts_with("<?xml") && junit.contains("<testsuite name=\"ledger\""));
     for fixture in report["manifest"]["fixtures"].as_array().unwrap() {
-        for run in 1..=2 {
+        for run in 1..=repeats {
             let file = folder.join(format!("{}-run-{run}.json", fixture["name"].as_str().unwrap()));
             let whole: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
             assert!(!whole["samples"].as_array().unwrap().is_empty());
@@ -57,8 +57,8 @@ fn the_exam_of_the_project_is_held_judged_and_scored_anew() {
     let exam = read(&own_exam(), &[]);
     let probes: usize = exam.subjects.iter().map(|subject| subject.bank.probes.len()).sum();
     let stage = Stage::new(&own_exam(), Examiner::new(&exam).garbled(7));
-    succeeded(&stage.run("a", &["--repeat", "2"]));
-    let report = check(&stage, "a", probes, exam.subjects.len());
+    succeeded(&stage.run("a", &["--repeat", "1"]));
+    let report = check(&stage, "a", (probes, exam.subjects.len(), 1));
     let spent = report["spent"].as_array().unwrap();
     assert_eq!(spent.len(), 3);
     // Every request that reached the server was paid for and kept.
@@ -91,7 +91,7 @@ fn the_published_exam_runs_unmodified() {
     let exam = read(&published, &[]);
     let stage = Stage::new(&published, Examiner::new(&exam));
     succeeded(&stage.run("h", &["--repeat", "2"]));
-    check(&stage, "h", 31, 3);
+    check(&stage, "h", (31, 3, 2));
 }
 
 #[test]
@@ -113,7 +113,9 @@ fn without_models_states_are_graded_and_nobody_is_asked() {
         recall("uncompacted") > 0.99,
         "the banks ask for what stands in the fixtures"
     );
-    assert!(recall("ledger") > recall("keep-last"));
+    // .749 when this was written; a change of the engine that loses more than a few facts should say why.
+    assert!(recall("ledger") > 0.72, "{}", recall("ledger"));
+    assert!(recall("keep-last") < 0.15);
     // The same again is the same.
     succeeded(&stage.eval(&["run", "--exam", &own, "--label", "e"]));
     assert_eq!(stage.report("e"), report);

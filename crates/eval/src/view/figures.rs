@@ -191,8 +191,9 @@ fn rows(run: &Run, measure: Measure, kind: Option<Kind>) -> Vec<Row> {
     let arms = run.manifest.arms.iter().enumerate();
     arms.filter_map(|(arm, used)| {
         let observed = observed.get(used.name.as_str())?;
-        let most = if measure.unit() == "score" { 5.0 } else { 1.0 };
-        let estimate = stats::estimate(observed.iter().copied())?.on_scale(most).into();
+        let estimate = stats::estimate(observed.iter().copied())?
+            .on_scale(measure.most())
+            .into();
         let count = observed.len();
         Some(Row { arm, estimate, count })
     })
