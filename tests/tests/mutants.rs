@@ -331,3 +331,29 @@ fn every_mutant_of_the_engine_is_found_out_by_name_and_the_engine_itself_is_not(
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+#[test]
+fn equal_runs_with_a_wavering_judge_raise_no_alarm_beyond_the_stated_rate() {
+    let exam = Exam::built_in().unwrap();
+    // Off by up to a whole point either way, another way every time.
+    let server = Examiner::new(&exam).noisy(2).serve();
+    let folder = tempfile::tempdir().unwrap();
+    let runs: Vec<Run> = (0..7)
+        .map(|index| run(&exam, None, &server, &folder.path().join(format!("same-{index}"))))
+        .collect();
+    let (mut pairs, mut wavering, mut alarms) = (0, 0, Vec::new());
+    for (index, a) in runs.iter().enumerate() {
+        for b in &runs[index + 1..] {
+            let comparison = compare(a, b, &Options::default()).unwrap();
+            let figures = comparison.slices.iter().flat_map(|slice| &slice.figures);
+            wavering += usize::from(figures.into_iter().any(|figure| figure.difference.abs() > 0.0));
+            pairs += 1;
+            if !comparison.regressions.is_empty() {
+                alarms.push(named(&comparison));
+            }
+        }
+    }
+    assert_eq!((pairs, wavering), (21, 21), "the judge has to waver");
+    // One family in twenty may raise an alarm, and each pair has two families with a model in them.
+    assert!(alarms.len() <= 2, "{alarms:?}");
+}

@@ -27,7 +27,8 @@ fn check(stage: &Stage, label: &str, (probes, fixtures, repeats): (usize, usize,
         let arm = named(name);
         assert_eq!(arm["samples"], probes * repeats, "{name}");
         assert_eq!(arm["excluded"], 0, "{name}");
-        assert_eq!(arm["flaws"], 0, "{name}: {arm}");
+        // What keeps only the newest may lose what was asked for last.
+        assert!(arm["flaws"] == 0 || name == "keep-last", "{name}: {arm}");
         assert_eq!(arm["fixtures"].as_array().unwrap().len(), fixtures);
     }
     let overall = |name: &str| named(name)["scores"]["overall"]["median"].as_f64().unwrap();

@@ -37,9 +37,10 @@ fn a_dry_run_says_what_it_would_cost_and_asks_nobody() {
     for (expected, spent) in duties {
         assert_eq!(expected["duty"], spent["duty"]);
         let ratio = |name: &str| spent[name].as_f64().unwrap() / expected[name].as_f64().unwrap();
-        // Fewer where two arms come to the same state: the same request is made once.
-        assert!((0.3..1.3).contains(&ratio("calls")), "{expected} {spent}");
-        assert!((0.2..1.5).contains(&ratio("input")), "{expected} {spent}");
+        // Fewer where two arms come to the same state, or two answers are the same: the same request is made once.
+        assert!(ratio("calls") > 0.0 && ratio("calls") < 1.3, "{expected} {spent}");
+        let each = ratio("input") / ratio("calls");
+        assert!((0.3..1.5).contains(&each), "{expected} {spent}");
     }
 }
 
