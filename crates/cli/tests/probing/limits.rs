@@ -131,6 +131,21 @@ fn a_judge_that_never_gives_a_judgement_is_counted_and_never_guessed() {
 }
 
 #[test]
+fn an_exam_with_a_probe_twice_is_refused() {
+    let stage = Stage::new(&own_exam(), Examiner::new(&read(&own_exam(), &[FIXTURE])));
+    let probe = r#"{"id": "x", "type": "recall", "question": "?", "expected_facts": ["y"]}"#;
+    for folder in ["twice/fixtures", "twice/probes"] {
+        std::fs::create_dir_all(stage.path(folder)).unwrap();
+    }
+    let fixture = r#"{"name": "a", "messages": [{"role": "user", "content": "y"}]}"#;
+    std::fs::write(stage.path("twice/fixtures/a.json"), fixture).unwrap();
+    let bank = format!(r#"{{"fixture": "a", "probes": [{probe}, {probe}]}}"#);
+    std::fs::write(stage.path("twice/probes/a.probes.json"), bank).unwrap();
+    let said = text(&stage.eval(&["run", "--exam", "twice"]).stderr);
+    assert!(said.contains("the probes of a: two probes are called \"x\""), "{said}");
+}
+
+#[test]
 fn what_cannot_be_meant_is_refused_with_what_to_do() {
     let stage = Stage::new(&own_exam(), Examiner::new(&read(&own_exam(), &[FIXTURE])));
     let own = own_exam().display().to_string();
