@@ -39,6 +39,7 @@ use clap::Subcommand;
 use mainstay_llm::model::Model;
 
 use crate::config::models::Candidate;
+use crate::config::origin::Origin;
 use crate::config::place::Place;
 use crate::config::source::Source;
 use crate::environment;
@@ -87,6 +88,12 @@ impl Configuration {
             place: place::find(flags.config.as_deref(), &environment::variable, &home),
             home,
         }
+    }
+
+    /// The file, where somebody named it for this run.
+    pub fn named(&self) -> Option<&Path> {
+        let place = self.place.as_ref()?;
+        matches!(place.origin, Origin::Flag(_)).then_some(place.path.as_path())
     }
 
     /// The effective settings, with what a command's flags say on top.

@@ -110,23 +110,35 @@ pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
         };
         anyhow::anyhow!("{error}{hint}")
     })?;
+    let printed = print(arguments, &comparison, screen);
+    // The gate does not open because nobody read to the end.
+    if arguments.fail_on_regression {
+        for side in [&comparison.a, &comparison.b] {
+            if !side.is_complete {
+                return Err(GateNotMet(format!("{} did not run to its end", side.label)).into());
+            }
+        }
+        if !comparison.regressions.is_empty() {
+            let named: Vec<String> = comparison.regressions.iter().map(named).collect();
+            return Err(GateNotMet(format!("worse: {}", named.join("; "))).into());
+        }
+    }
+    printed
+}
+
+fn print(arguments: &Arguments, comparison: &Comparison, screen: &mut Screen) -> anyhow::Result<()> {
     if arguments.json {
-        screen.json(&comparison)?;
-    } else {
-        let blocks = blocks(&comparison);
-        match arguments.markdown {
-            true => screen.line(markdown(&blocks).trim_end())?,
-            false => show(&blocks, screen)?,
-        }
-        for warning in &comparison.warnings {
-            screen.warn(warning);
-        }
+        return screen.json(comparison);
     }
-    if !arguments.fail_on_regression || comparison.regressions.is_empty() {
-        return Ok(());
+    let blocks = blocks(comparison);
+    match arguments.markdown {
+        true => screen.line(markdown(&blocks).trim_end())?,
+        false => show(&blocks, screen)?,
     }
-    let named: Vec<String> = comparison.regressions.iter().map(named).collect();
-    Err(GateNotMet(format!("worse: {}", named.join("; "))).into())
+    for warning in &comparison.warnings {
+        screen.warn(warning);
+    }
+    Ok(())
 }
 
 /// Shows what a run changed against an earlier one.

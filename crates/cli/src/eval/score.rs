@@ -42,7 +42,12 @@ pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
         name.push("-scored");
         PathBuf::from(name)
     });
-    let report = score(&run, exam, env!("CARGO_PKG_VERSION"), environment::now().0, &to)?;
+    let (report, unanswered) = score(&run, exam, env!("CARGO_PKG_VERSION"), environment::now().0, &to)?;
+    if unanswered > 0 {
+        screen.warn(&format!(
+            "{unanswered} samples of new probes are not there: a model would have to be asked, with `mainstay eval run`"
+        ));
+    }
     match arguments.json {
         true => screen.json(&report),
         false => print::report(&report, &to, screen),

@@ -11,7 +11,6 @@ use mainstay_eval::compare::Options;
 use mainstay_eval::compare::Verdict;
 use mainstay_eval::compare::compare;
 use mainstay_eval::record::Run;
-use mainstay_eval::record::RunError;
 use mainstay_eval::view;
 use mainstay_eval::view::Exhibit;
 use mainstay_eval::view::Tone;
@@ -108,6 +107,10 @@ fn verdicts(first: &Run, other: &Run) -> Vec<view::Verdict> {
             comparison.verdict.words()
         ),
     }];
+    verdicts.extend(comparison.warnings.iter().map(|warning| view::Verdict {
+        tone: Tone::Plain,
+        text: warning.clone(),
+    }));
     for slice in comparison.slices.iter().filter(|slice| slice.probe_type.is_none()) {
         let moved = |figure: &&Figure| matches!(figure.verdict, Verdict::Better | Verdict::Worse);
         verdicts.extend(slice.figures.iter().filter(moved).map(|figure| view::Verdict {
@@ -128,17 +131,10 @@ fn told(arm: &str, figure: &Figure) -> String {
 }
 
 fn read(directory: &Path) -> anyhow::Result<Run> {
-    let run = Run::read(directory);
-    let is_no_run = matches!(&run, Err(RunError::NoFile { path, .. }) if path.ends_with("manifest.json"));
-    match run {
-        Err(error) if is_no_run && directory.is_dir() => Err(error).context(format!(
-            "{} is no run: `mainstay eval run` makes directories with a manifest.json",
-            directory.display()
-        )),
-        Err(_) if !directory.exists() => anyhow::bail!("there is no {}", directory.display()),
-        Err(error) => Err(error).context(format!("{} cannot be read as a run", directory.display())),
-        Ok(run) => Ok(run),
+    if !directory.exists() {
+        anyhow::bail!("there is no {}", directory.display());
     }
+    Ok(Run::read(directory)?)
 }
 
 /// The page's place beside the first run.

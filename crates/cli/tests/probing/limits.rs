@@ -77,7 +77,9 @@ fn answers_of_another_run_are_used_where_the_request_is_the_same() {
     succeeded(&stage.run("second", &[&shape[..], &["--reuse", &first]].concat()));
     assert_eq!(stage.server.received().len(), asked);
     assert_eq!(stage.report("second")["arms"], stage.report("first")["arms"]);
-    assert_eq!(stage.kept("second"), 0);
+    // The run holds every answer it was made with, and has paid for none.
+    assert_eq!(stage.kept("second"), stage.kept("first"));
+    assert_eq!(stage.report("second")["spent"], serde_json::json!([]));
 }
 
 #[test]
@@ -164,12 +166,12 @@ fn what_cannot_be_meant_is_refused_with_what_to_do() {
         ),
         (&["run", "--exam", "/nonexistent"], "/nonexistent/fixtures"),
         (&["run", "--exam", &own, "--label", "../x"], "cannot be a label"),
-        (&["run", "--resume", "/nonexistent"], "/nonexistent/manifest.json"),
+        (&["run", "--resume", "/nonexistent"], "/nonexistent is no run"),
         (
             &["run", "--exam", &own, "--arms", "a=ledger,a=prune"],
             "two arms are called a",
         ),
-        (&["score", "/nonexistent"], "/nonexistent/manifest.json"),
+        (&["score", "/nonexistent"], "/nonexistent is no run"),
     ] {
         let output = stage.eval(arguments);
         let said = text(&output.stderr);

@@ -83,7 +83,7 @@ fn sample(kind: Kind, answer: Option<&str>) -> Sample {
         repeat: 1,
         probe: probe.id.clone(),
         kind,
-        state: record.graded(None, &probe, &bank.secrets),
+        state: record.graded(&record.papers(), None, &probe, &bank.secrets),
         searched: None,
         found: None,
         answer: answer.map(str::to_owned),
@@ -148,7 +148,7 @@ fn every_kind_of_miss_is_told_by_an_answer_that_makes_it() {
 fn a_state_is_stale_only_where_the_current_is_missing() {
     let of = |record: &StateRecord| {
         let mut sample = sample(Kind::Recall, None);
-        sample.state = record.graded(None, &probe(Kind::Recall), &[]);
+        sample.state = record.graded(&record.papers(), None, &probe(Kind::Recall), &[]);
         let cold = Cold::new(record);
         let evidence = Evidence::of(&sample, &probe(Kind::Recall), &bank(Kind::Recall), &cold, false).unwrap();
         let outcome = Outcome::of(&evidence);

@@ -61,12 +61,12 @@ pub struct Fall {
 impl Fall {
     /// Whether so much more was lost than won that the fixture counts as collapsed.
     pub fn is_collapse(&self) -> bool {
-        self.lost as f64 - self.won as f64 >= PART * self.facts as f64
+        self.lost > self.won && (self.lost - self.won) as f64 >= PART * self.facts as f64
     }
 
     /// The same with the runs the other way round.
     pub fn is_recovery(&self) -> bool {
-        self.won as f64 - self.lost as f64 >= PART * self.facts as f64
+        self.won > self.lost && (self.won - self.lost) as f64 >= PART * self.facts as f64
     }
 
     /// In words.
@@ -112,4 +112,22 @@ fn had<'a>(samples: &[&'a Sample]) -> BTreeSet<&'a str> {
     };
     let all = samples.iter().map(|sample| found(sample));
     all.reduce(|had, next| &had & &next).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fixture_collapses_where_a_quarter_is_gone_and_never_without_facts() {
+        let fall = |facts, lost, won| Fall {
+            facts,
+            lost,
+            won,
+            early: 0,
+        };
+        assert!(fall(20, 5, 0).is_collapse() && !fall(20, 4, 0).is_collapse());
+        assert!(!fall(20, 6, 2).is_collapse() && fall(20, 2, 7).is_recovery());
+        assert!(!fall(0, 0, 0).is_collapse() && !fall(0, 0, 0).is_recovery());
+    }
 }

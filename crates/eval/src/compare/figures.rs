@@ -1,6 +1,7 @@
 //! Figures and verdicts: each measure of each arm, over all probes and by what they ask for.
 
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use serde::Serialize;
 
@@ -175,17 +176,10 @@ impl Arm<'_> {
             for pair in pairs {
                 let (ours, theirs) = (leaks(&pair.a, measure), leaks(&pair.b, measure));
                 let named = |leak: &String| format!("{} / {}: {leak}", pair.fixture, pair.probe);
-                draft.figure.new.extend(
-                    theirs
-                        .iter()
-                        .filter(|leak| !ours.contains(*leak))
-                        .map(|leak| named(leak)),
-                );
-                draft.figure.gone.extend(
-                    ours.iter()
-                        .filter(|leak| !theirs.contains(*leak))
-                        .map(|leak| named(leak)),
-                );
+                let new = theirs.difference(&ours).map(named);
+                draft.figure.new.extend(new);
+                let gone = ours.difference(&theirs).map(named);
+                draft.figure.gone.extend(gone);
             }
         }
         Some(draft)
@@ -361,16 +355,25 @@ fn by_repeat<'a>(samples: impl Iterator<Item = &'a &'a Sample>, measure: Measure
     )
 }
 
-/// What any repeat leaks.
-fn leaks<'a>(samples: &[&'a Sample], measure: Measure) -> Vec<&'a String> {
-    let mut found: Vec<&String> = samples
-        .iter()
-        .flat_map(|sample| match measure {
+/// What more than half of the repeats leak. Where a secret stands is not which one it is: lines move.
+fn leaks(samples: &[&Sample], measure: Measure) -> BTreeSet<String> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for sample in samples {
+        let leaks = match measure {
             Measure::StateLeaks => sample.state.leaks.iter(),
             _ => sample.graded.as_ref().map_or([].iter(), |grade| grade.leaks.iter()),
-        })
-        .collect();
-    found.sort();
-    found.dedup();
-    found
+        };
+        let named: BTreeSet<&str> = leaks
+            .map(|leak| leak.rsplit_once(", line ").map_or(leak.as_str(), |(named, _)| named))
+            .collect();
+        for leak in named {
+            *counts.entry(leak).or_default() += 1;
+        }
+    }
+    let is_usual = |(_, count): &(&str, usize)| count * 2 > samples.len();
+    counts
+        .into_iter()
+        .filter(is_usual)
+        .map(|(leak, _)| leak.to_owned())
+        .collect()
 }

@@ -10,6 +10,7 @@ use crate::compare::figures::Verdict;
 use crate::compare::flips::Flip;
 use crate::compare::flips::flips;
 use crate::compare::measure::Measure;
+use crate::compare::measure::Origin;
 use crate::compare::noise::Noise;
 use crate::compare::pairing;
 use crate::compare::pairing::LeftOut;
@@ -88,6 +89,20 @@ pub enum CompareError {
         arm: String,
         /// Those it has.
         known: String,
+    },
+    /// The runs have only controls in common.
+    #[error(
+        "{first} and {second} have no arm in common but controls ({a} and {b}); --arms compares two that are called differently"
+    )]
+    OnlyControls {
+        /// The first run's label.
+        first: String,
+        /// The second's.
+        second: String,
+        /// The first run's own arms.
+        a: String,
+        /// The second's.
+        b: String,
     },
     /// The runs have nothing in common.
     #[error("{first} and {second} have no probe in common")]
@@ -186,6 +201,19 @@ pub fn compare(a: &Run, b: &Run, options: &Options) -> Result<Comparison, Compar
     if pairing.arms.iter().all(|(_, pairs)| pairs.is_empty()) {
         let (first, second) = (a.manifest.label.clone(), b.manifest.label.clone());
         return Err(CompareError::NothingShared { first, second });
+    }
+    if pairing.arms.iter().all(|(arm, _)| arm.is_control) {
+        let own = |run: &Run| {
+            let arms = run.manifest.arms.iter().filter(|arm| !arm.is_control);
+            arms.map(|arm| arm.name.as_str()).collect::<Vec<_>>().join(", ")
+        };
+        let (first, second) = (a.manifest.label.clone(), b.manifest.label.clone());
+        return Err(CompareError::OnlyControls {
+            first,
+            second,
+            a: own(a),
+            b: own(b),
+        });
     }
     // A run without its fixtures can be compared; only where facts stood is not known then.
     let origins = a.exam().map_or_else(|_| Origins::default(), |exam| Origins::new(&exam));
@@ -291,7 +319,9 @@ fn doubts(a: &Run, b: &Run, options: &Options) -> Result<Vec<String>, CompareErr
 
 /// A control has nothing of ours in it: where it moves, something else than the compaction did.
 fn moved_control(slice: &Slice) -> Option<String> {
-    let is_moved = |figure: &&Figure| matches!(figure.verdict, Verdict::Better | Verdict::Worse);
+    // A control's state changes with the target; only what models say of it tells of models.
+    let is_moved =
+        |figure: &&Figure| figure.origin != Origin::State && matches!(figure.verdict, Verdict::Better | Verdict::Worse);
     let figures = slice.figures.iter().filter(is_moved);
     let moved: Vec<String> = figures
         .map(|figure| format!("{} {:+.2}", figure.measure.name(), figure.difference))

@@ -54,7 +54,15 @@ impl ArmStates {
 
 /// Reads the states of an arm.
 pub fn read(a: &Run, b: &Run, arm: &ArmPair, fixtures: &[String]) -> ArmStates {
-    let mut found = ArmStates::default();
+    // What a search found belongs to the state, and a model chose what to search for.
+    let searched = |run: &Run, name: &str| {
+        let has_recall = run.manifest.arms.iter().any(|arm| arm.name == name && arm.has_recall);
+        has_recall && run.manifest.answerer.is_some()
+    };
+    let mut found = ArmStates {
+        is_model_made: searched(a, &arm.a) || searched(b, &arm.b),
+        ..ArmStates::default()
+    };
     for fixture in fixtures {
         let ours = of(a, fixture, &arm.a, &mut found);
         let theirs = of(b, fixture, &arm.b, &mut found);

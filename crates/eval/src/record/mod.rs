@@ -28,6 +28,7 @@ pub use sample::Judgement;
 pub use sample::Sample;
 pub use sample::Scores;
 pub use state::Fate;
+pub use state::Papers;
 pub use state::PassRecord;
 pub use state::Shown;
 pub use state::StateRecord;

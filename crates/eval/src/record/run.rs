@@ -27,7 +27,13 @@ pub struct Run {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// It is no run's directory, or a file of it cannot be read.
+    /// It is no run's directory.
+    #[error("{} is no run: `mainstay eval run` makes directories with a manifest.json", directory.display())]
+    NoRun {
+        /// Which.
+        directory: PathBuf,
+    },
+    /// A file of it cannot be read.
     #[error("{}: {cause}", path.display())]
     NoFile {
         /// Which.
@@ -67,6 +73,10 @@ impl Run {
     /// Reads manifest and samples.
     pub fn read(directory: &Path) -> Result<Self, RunError> {
         let path = directory.join("manifest.json");
+        if !path.exists() {
+            let directory = directory.to_owned();
+            return Err(RunError::NoRun { directory });
+        }
         let manifest: Manifest = parse(&path, &text(&path)?)?;
         if manifest.version > Self::VERSION {
             let (found, known) = (manifest.version, Self::VERSION);
@@ -121,12 +131,16 @@ fn samples(path: &Path, manifest: &Manifest) -> Result<Vec<Sample>, RunError> {
     if !path.exists() {
         return Ok(Vec::new());
     }
-    let text = text(path)?;
+    let bytes = std::fs::read(path).map_err(|cause| RunError::NoFile {
+        path: path.to_owned(),
+        cause,
+    })?;
+    // A line may have been cut off anywhere, inside of a character too.
+    let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     let mut samples: Vec<Sample> = Vec::new();
-    for (index, line) in text.split_inclusive('\n').enumerate() {
-        match serde_json::from_str(line) {
+    for (index, line) in bytes[..whole].split_inclusive(|byte| *byte == b'\n').enumerate() {
+        match serde_json::from_slice(line) {
             Ok(sample) => samples.push(sample),
-            Err(_) if !line.ends_with('\n') => {}
             Err(cause) => {
                 return Err(RunError::Damaged {
                     path: path.to_owned(),
@@ -146,7 +160,11 @@ fn samples(path: &Path, manifest: &Manifest) -> Result<Vec<Sample>, RunError> {
             sample.repeat,
         )
     };
-    samples.sort_by(|one, other| (place(one), &one.probe).cmp(&(place(other), &other.probe)));
+    let order = |one: &Sample, other: &Sample| (place(one), &one.probe).cmp(&(place(other), &other.probe));
+    // Of a sample that was made anew the last one counts; the sort keeps the order of equals.
+    samples.reverse();
+    samples.sort_by(order);
+    samples.dedup_by(|later, first| order(first, later).is_eq());
     Ok(samples)
 }
 

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::fixture::Probe;
 use crate::grade::Grade;
+use crate::grade::StatePaper;
 use crate::grade::grade_state;
 
 /// What became of a message.
@@ -47,6 +48,12 @@ pub struct PassRecord {
     pub remarks: Vec<String>,
 }
 
+/// A state that many probes are asked of. A secret is a leak only in what compaction wrote: what is kept as it was is kept.
+pub struct Papers {
+    shown: StatePaper,
+    written: StatePaper,
+}
+
 /// What an arm made of a fixture in one repeat.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StateRecord {
@@ -63,7 +70,7 @@ pub struct StateRecord {
     /// The compactions, in order.
     pub passes: Vec<PassRecord>,
     /// What is wrong with it whatever is asked, each as a code and words: what a provider would refuse, `inflated`,
-    /// `invented-file`, `lost-request`.
+    /// `not-compacted`, `over-target`, `invented-file`, `lost-request`.
     pub flaws: Vec<String>,
     /// What became of each message of the fixture.
     pub fates: Vec<Fate>,
@@ -74,15 +81,27 @@ pub struct StateRecord {
 }
 
 impl StateRecord {
-    /// What it is worth for a probe, with what a search found beside it. A secret is a leak only in what compaction wrote: what
-    /// is kept as it was is kept.
-    pub fn graded(&self, found: Option<&str>, probe: &Probe, secrets: &[String]) -> Grade {
-        let after = self.after.iter().map(|message| message.text.as_str());
-        let shown: Vec<&str> = after.chain(found).collect();
-        Grade {
-            leaks: grade_state(&[self.written()], probe, secrets).leaks,
-            ..grade_state(&shown, probe, secrets)
+    /// It, prepared to be graded for many probes.
+    pub fn papers(&self) -> Papers {
+        let after: Vec<&str> = self.after.iter().map(|message| message.text.as_str()).collect();
+        Papers {
+            shown: StatePaper::new(&after),
+            written: StatePaper::new(&[self.written()]),
         }
+    }
+
+    /// What it is worth for a probe, with what a search found beside it.
+    pub fn graded(&self, papers: &Papers, found: Option<&str>, probe: &Probe, secrets: &[String]) -> Grade {
+        let leaks = papers.written.grade(probe, secrets).leaks;
+        let grade = match found {
+            None => papers.shown.grade(probe, secrets),
+            Some(found) => {
+                let after = self.after.iter().map(|message| message.text.as_str());
+                let shown: Vec<&str> = after.chain([found]).collect();
+                grade_state(&shown, probe, secrets)
+            }
+        };
+        Grade { leaks, ..grade }
     }
 
     /// What of it is not as it was in the fixture: blocks, and what was shortened.

@@ -16,6 +16,7 @@ use crate::fixture::Subject;
 use crate::grade::Grade;
 use crate::grade::grade;
 use crate::record::Judgement;
+use crate::record::Papers;
 use crate::record::Run;
 use crate::record::Sample;
 use crate::record::StateRecord;
@@ -145,6 +146,7 @@ pub async fn hold(plan: &Plan, desk: Arc<Desk>, folder: Arc<Folder>, watch: Watc
 struct Seen {
     text: String,
     record: StateRecord,
+    papers: Papers,
     archive: Option<Archive>,
     /// Holds the archive's file for as long as it is searched.
     _place: Option<tempfile::TempDir>,
@@ -162,7 +164,10 @@ impl Bench {
         }
         let state = self.make(subject, arm, repeat).await?;
         let record = state.record(subject, &arm.name, repeat, self.plan.setting.family);
-        self.folder.keep_state(&record)?;
+        if !self.folder.keep_state(&record)? {
+            // A summary that could not be had before can be had now: what was answered from the other state counts no more.
+            self.folder.forget(name, &arm.name, repeat);
+        }
         (self.watch)(&Happening::State {
             fixture: name,
             arm: &arm.name,
@@ -259,7 +264,9 @@ impl Bench {
             sample.searched = Some(probe.question.clone());
             sample.found = Some(archive.search(&probe.question)?);
         }
-        sample.state = seen.record.graded(sample.found.as_deref(), probe, secrets);
+        sample.state = seen
+            .record
+            .graded(&seen.papers, sample.found.as_deref(), probe, secrets);
         Ok(sample)
     }
 
@@ -350,10 +357,12 @@ impl Bench {
 
 fn seen(state: &State, record: StateRecord, arm: &Arm) -> Result<Seen, HoldError> {
     let text = as_text(&state.messages);
+    let papers = record.papers();
     if !arm.has_recall {
         return Ok(Seen {
             text,
             record,
+            papers,
             archive: None,
             _place: None,
         });
@@ -363,6 +372,7 @@ fn seen(state: &State, record: StateRecord, arm: &Arm) -> Result<Seen, HoldError
     Ok(Seen {
         text,
         record,
+        papers,
         archive: Some(archive),
         _place: Some(place),
     })

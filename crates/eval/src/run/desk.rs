@@ -141,6 +141,8 @@ impl Models {
     }
 }
 
+/// So often a batched request is handed in before it counts as failed; a live one has as many attempts.
+const MOST_BROKEN: u32 = 3;
 /// So many requests in a row without an answer, each with its own patience, and nobody is asked any more.
 const MOST_FAILED: u32 = 5;
 
@@ -157,6 +159,10 @@ pub struct Desk {
     under_way: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
     /// What requests under way may come to cost.
     reserved: Mutex<f64>,
+    /// Batched requests that came to nothing for good.
+    refused: Mutex<BTreeMap<String, Unanswered>>,
+    /// How often batched requests came to nothing otherwise.
+    broken: Mutex<BTreeMap<String, u32>>,
     /// How many requests in a row came to nothing.
     failed: Mutex<u32>,
     over: Mutex<Option<String>>,
@@ -173,6 +179,8 @@ impl Desk {
             waiting: Mutex::new(BTreeMap::new()),
             under_way: Mutex::new(HashMap::new()),
             reserved: Mutex::new(0.0),
+            refused: Mutex::new(BTreeMap::new()),
+            broken: Mutex::new(BTreeMap::new()),
             failed: Mutex::new(0),
             over: Mutex::new(None),
         }
@@ -198,12 +206,17 @@ impl Desk {
         let key = key(chain.models(), call);
         let turn = Arc::clone(lock(&self.under_way).entry(key.clone()).or_default());
         let _turn = turn.lock().await;
-        if let Some(entry) = lock(&self.journal).find(&key) {
-            return Ok((entry.model, entry.answer.clone()));
+        match lock(&self.journal).find(&key) {
+            Ok(Some(entry)) => return Ok((entry.model, entry.answer.clone())),
+            Ok(None) => {}
+            Err(cause) => return Err(self.not_kept(&cause)),
         }
         let Some(model) = chain.models().get(call.from) else {
             return Err(Unanswered::Failed("there is no other model to ask".to_owned()));
         };
+        if let Some(refused) = lock(&self.refused).get(&key) {
+            return Err(refused.clone());
+        }
         if self.mode == Mode::Collect {
             lock(&self.waiting).insert(key, waiting(call, model));
             return Err(Unanswered::Waiting);
@@ -221,6 +234,8 @@ impl Desk {
         let cost = answer
             .usage
             .and_then(|usage| price::cost(&chain.models()[place], &usage, Run::Live));
+        // What nobody counted is taken at what was expected where money is limited.
+        let cost = cost.or(self.most.map(|_| expected));
         self.keep(entry(key, call, place, answer.clone(), cost, false))?;
         Ok((place, answer))
     }
@@ -270,16 +285,36 @@ impl Desk {
                     answered += 1;
                 }
                 Err(failure) if failure.cause == Cause::NotRun => {}
-                Err(failure) => failures.push(failure),
+                Err(failure) => {
+                    answered += usize::from(self.is_settled(key, &failure));
+                    failures.push(failure);
+                }
             }
         }
         Ok((answered, failures))
     }
 
+    /// Whether a batched request that came to nothing is not handed in again: a live one would not be asked again either.
+    fn is_settled(&self, key: &str, failure: &Failure) -> bool {
+        let times = {
+            let mut broken = lock(&self.broken);
+            let times = broken.entry(key.to_owned()).or_default();
+            *times += 1;
+            *times
+        };
+        let unanswered = match &failure.cause {
+            Cause::TooLong => Unanswered::TooLong,
+            Cause::BadRequest(_) => Unanswered::Failed(failure.to_string()),
+            _ if failure.is_for_good() || times >= MOST_BROKEN => Unanswered::Failed(failure.to_string()),
+            _ => return false,
+        };
+        lock(&self.refused).insert(key.to_owned(), unanswered).is_none()
+    }
+
     /// What every duty has cost in this run so far, answers of earlier processes included.
     pub fn spent(&self) -> BTreeMap<Duty, Spent> {
         let mut spent: BTreeMap<Duty, Spent> = BTreeMap::new();
-        for entry in lock(&self.journal).entries() {
+        for entry in lock(&self.journal).entries().filter(|entry| !entry.borrowed) {
             spent
                 .entry(entry.duty)
                 .or_default()
@@ -312,14 +347,15 @@ impl Desk {
         }
         let words: Vec<String> = failures.iter().map(ToString::to_string).collect();
         let words = words.join("; ");
+        // A summary that fails has the ledger to fall back on, and that is what is measured then.
         let in_a_row = {
             let mut failed = lock(&self.failed);
-            *failed += 1;
+            *failed += u32::from(duty != Duty::Summarise);
             *failed
         };
         let is_for_good = !failures.is_empty() && failures.iter().all(Failure::is_for_good);
-        // Summaries have the ledger to fall back on; without answers or judgements there is nothing to go on with.
-        if duty != Duty::Summarise && (is_for_good || in_a_row >= MOST_FAILED) {
+        // A key that is refused is nothing to measure, whoever's it is.
+        if is_for_good || in_a_row >= MOST_FAILED {
             lock(&self.over).get_or_insert(words.clone());
             return Unanswered::Over(words);
         }
@@ -328,11 +364,13 @@ impl Desk {
 
     fn keep(&self, entry: Entry) -> Result<(), Unanswered> {
         let kept: io::Result<()> = lock(&self.journal).keep(entry);
-        kept.map_err(|cause| {
-            let why = format!("an answer could not be kept: {cause}");
-            lock(&self.over).get_or_insert(why.clone());
-            Unanswered::Over(why)
-        })
+        kept.map_err(|cause| self.not_kept(&cause))
+    }
+
+    fn not_kept(&self, cause: &io::Error) -> Unanswered {
+        let why = format!("an answer could not be kept: {cause}");
+        lock(&self.over).get_or_insert(why.clone());
+        Unanswered::Over(why)
     }
 }
 
@@ -357,6 +395,7 @@ fn entry(key: String, call: &Call<'_>, model: usize, answer: Answer, cost: Optio
         answer,
         cost,
         batched,
+        borrowed: false,
     }
 }
 
@@ -371,6 +410,8 @@ fn key(models: &[Model], call: &Call<'_>) -> String {
     for model in models.iter().skip(call.from) {
         field(&model.id);
         field(&model.endpoint.shown_url());
+        // An answer that was cut off by a smaller limit is another answer.
+        field(&model.output.to_string());
     }
     field(&format!("{} {} {}", call.repeat, call.attempt, call.from));
     let Prompt {

@@ -157,15 +157,30 @@ impl Folder {
         Ok(())
     }
 
-    /// Keeps a state.
-    pub fn keep_state(&self, state: &StateRecord) -> Result<(), FolderError> {
+    /// Forgets the samples of a state; those that are made anew count in their place.
+    pub fn forget(&self, fixture: &str, arm: &str, repeat: u32) {
+        locked(&self.done)
+            .retain(|(own, other, number, _)| (own.as_str(), other.as_str(), *number) != (fixture, arm, repeat));
+    }
+
+    /// Keeps a state; says whether it is the one that was there, if any was.
+    pub fn keep_state(&self, state: &StateRecord) -> Result<bool, FolderError> {
         let path = Run::state_path(&self.path, &state.fixture, &state.arm, state.repeat);
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).map_err(at(folder))?;
         }
         let text = serde_json::to_string(state).unwrap_or_default();
+        match std::fs::read_to_string(&path) {
+            Ok(known) if known == text => return Ok(true),
+            Ok(_) => {
+                place(&path, &text, |_| Ok(()))?;
+                return Ok(false);
+            }
+            Err(_) => {}
+        }
         // It can be made again from the answers: nobody waits for the disk.
-        place(&path, &text, |_| Ok(()))
+        place(&path, &text, |_| Ok(()))?;
+        Ok(true)
     }
 
     /// Writes a file of the report, whole or not at all.

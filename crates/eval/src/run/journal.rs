@@ -36,6 +36,9 @@ pub struct Entry {
     /// Whether it came in a batch.
     #[serde(default)]
     pub batched: bool,
+    /// Whether another run has paid for it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub borrowed: bool,
 }
 
 /// All answers of a run so far.
@@ -59,7 +62,7 @@ impl Journal {
         let file = OpenOptions::new().create(true).append(true).open(path)?;
         Ok(Self {
             file: Some(file),
-            paid: entries.values().filter_map(|entry| entry.cost).sum(),
+            paid: entries.values().map(paid).sum(),
             entries,
             borrowed: BTreeMap::new(),
         })
@@ -81,9 +84,15 @@ impl Journal {
         Ok(())
     }
 
-    /// The answer to a request.
-    pub fn find(&self, key: &str) -> Option<&Entry> {
-        self.entries.get(key).or_else(|| self.borrowed.get(key))
+    /// The answer to a request. One that is borrowed is kept as such: the run holds every answer it was made with.
+    pub fn find(&mut self, key: &str) -> io::Result<Option<&Entry>> {
+        if !self.entries.contains_key(key)
+            && let Some(mut entry) = self.borrowed.remove(key)
+        {
+            entry.borrowed = true;
+            self.keep(entry)?;
+        }
+        Ok(self.entries.get(key))
     }
 
     /// Keeps an answer; the system has it when this returns.
@@ -93,7 +102,7 @@ impl Journal {
             line.push('\n');
             file.write_all(line.as_bytes())?;
         }
-        self.paid += entry.cost.unwrap_or(0.0);
+        self.paid += paid(&entry);
         self.entries.insert(entry.key.clone(), entry);
         Ok(())
     }
@@ -109,16 +118,25 @@ impl Journal {
     }
 }
 
+/// What an answer cost this run.
+fn paid(entry: &Entry) -> f64 {
+    match entry.borrowed {
+        true => 0.0,
+        false => entry.cost.unwrap_or(0.0),
+    }
+}
+
 /// Reads a file; one that is ours is cut behind its last whole line.
 fn read(path: &Path, is_ours: bool) -> io::Result<BTreeMap<String, Entry>> {
-    let text = std::fs::read_to_string(path)?;
-    let whole = text.rfind('\n').map_or(0, |end| end + 1);
-    if whole < text.len() && is_ours {
+    let bytes = std::fs::read(path)?;
+    // A line may have been cut off anywhere, inside of a character too.
+    let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    if whole < bytes.len() && is_ours {
         OpenOptions::new().write(true).open(path)?.set_len(whole as u64)?;
     }
     let mut entries = BTreeMap::new();
-    for (index, line) in text[..whole].lines().enumerate() {
-        let entry: Entry = serde_json::from_str(line).map_err(|cause| {
+    for (index, line) in bytes[..whole].split_inclusive(|byte| *byte == b'\n').enumerate() {
+        let entry: Entry = serde_json::from_slice(line).map_err(|cause| {
             let words = format!("line {} is damaged: {cause}", index + 1);
             io::Error::new(io::ErrorKind::InvalidData, words)
         })?;
@@ -148,6 +166,7 @@ mod tests {
             },
             cost: Some(0.25),
             batched: false,
+            borrowed: false,
         }
     }
 
@@ -160,13 +179,19 @@ mod tests {
         let whole = std::fs::read_to_string(&path).unwrap();
         std::fs::write(&path, format!("{whole}{}", &whole[..whole.len() / 2])).unwrap();
         let mut journal = Journal::open(&path).unwrap();
-        assert_eq!(journal.find("a"), Some(&entry("a")));
+        assert_eq!(journal.find("a").unwrap(), Some(&entry("a")));
+        // Cut off inside of a character.
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes.extend([b'{', 0xd0]);
+        std::fs::write(&path, bytes).unwrap();
+        let mut journal = Journal::open(&path).unwrap();
         journal.keep(entry("b")).unwrap();
         assert_eq!(Journal::open(&path).unwrap().entries().count(), 2);
         let other = folder.path().join("other.jsonl");
         let mut borrowing = Journal::open(&other).unwrap();
         borrowing.borrow(&path).unwrap();
-        assert!(borrowing.find("b").is_some() && borrowing.entries().next().is_none());
+        assert!(borrowing.find("b").unwrap().is_some_and(|entry| entry.borrowed));
+        assert!(borrowing.paid() < 1e-12 && Journal::open(&other).unwrap().entries().count() == 1);
         std::fs::write(&path, "nonsense\n").unwrap();
         assert!(
             Journal::open(&path)

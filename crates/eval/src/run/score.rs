@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::fixture::Exam;
+use crate::fixture::Probe;
+use crate::grade::Grade;
 use crate::grade::grade;
+use crate::record::Papers;
 use crate::record::Run;
 use crate::record::RunError;
 use crate::record::Sample;
@@ -46,9 +49,15 @@ pub enum ScoreError {
     },
 }
 
-/// Grades all samples of a run anew into a directory of its own, with these banks or with the run's. Judgements stay as they
-/// are: a judge would have to be asked.
-pub fn score(run: &Run, exam: Option<Exam>, program: &str, created: i64, to: &Path) -> Result<Report, ScoreError> {
+/// Grades all samples of a run anew into a directory of its own, with these banks or with the run's: the report, and how many
+/// samples of new probes there would be had a model been asked. Judgements stay as they are: a judge would have to be asked.
+pub fn score(
+    run: &Run,
+    exam: Option<Exam>,
+    program: &str,
+    created: i64,
+    to: &Path,
+) -> Result<(Report, usize), ScoreError> {
     let own = run.exam()?;
     let exam = match exam {
         Some(exam) => with_own_fixtures(run, exam)?,
@@ -75,21 +84,39 @@ pub fn score(run: &Run, exam: Option<Exam>, program: &str, created: i64, to: &Pa
         Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => return Err(no_copy(cause)),
         Ok(_) | Err(_) => {}
     }
-    let mut states: BTreeMap<(&str, &str, u32), StateRecord> = BTreeMap::new();
+    let mut samples: BTreeMap<Name<'_>, &Sample> = BTreeMap::new();
     for sample in &run.samples {
-        let place = (sample.fixture.as_str(), sample.arm.as_str(), sample.repeat);
-        if let std::collections::btree_map::Entry::Vacant(empty) = states.entry(place) {
-            let state = run.state(&sample.fixture, &sample.arm, sample.repeat)?;
-            folder.keep_state(&state)?;
-            empty.insert(state);
-        }
-        if let Some(sample) = graded(sample, &exam, &states[&place]) {
-            folder.add(&sample)?;
+        samples.insert((&sample.fixture, &sample.arm, sample.repeat, &sample.probe), sample);
+    }
+    let mut unanswered = 0;
+    for subject in &exam.subjects {
+        for arm in &run.manifest.arms {
+            for repeat in 1..=run.manifest.repeats {
+                if !Run::state_path(&run.directory, subject.name(), &arm.name, repeat).exists() {
+                    continue;
+                }
+                let state = run.state(subject.name(), &arm.name, repeat)?;
+                folder.keep_state(&state)?;
+                let papers = state.papers();
+                for probe in &subject.bank.probes {
+                    let known = samples.get(&(subject.name(), &arm.name, repeat, &probe.id));
+                    // A probe that is new can be asked of a state, but not of a model or an archive.
+                    let is_askable = run.manifest.answerer.is_none() && !arm.has_recall;
+                    match known {
+                        Some(sample) => folder.add(&graded(sample, probe, &subject.bank.secrets, &state, &papers))?,
+                        None if is_askable => {
+                            let sample = blank(&state, probe);
+                            folder.add(&graded(&sample, probe, &subject.bank.secrets, &state, &papers))?;
+                        }
+                        None => unanswered += 1,
+                    }
+                }
+            }
         }
     }
     let journal = Journal::open(&calls).map_err(no_copy)?;
     let desk = Desk::new(Models::default(), journal, Mode::Collect, None);
-    Ok(finish(&folder, &desk.spent())?)
+    Ok((finish(&folder, &desk.spent())?, unanswered))
 }
 
 fn with_own_fixtures(run: &Run, exam: Exam) -> Result<Exam, ScoreError> {
@@ -103,15 +130,33 @@ fn with_own_fixtures(run: &Run, exam: Exam) -> Result<Exam, ScoreError> {
     Ok(exam)
 }
 
-/// A sample with new grades; `None` where its probe is no longer asked.
-fn graded(sample: &Sample, exam: &Exam, state: &StateRecord) -> Option<Sample> {
-    let subject = exam.subjects.iter().find(|subject| subject.name() == sample.fixture)?;
-    let probe = subject.bank.probes.iter().find(|probe| probe.id == sample.probe)?;
-    let secrets = &subject.bank.secrets;
-    Some(Sample {
+/// What a sample is known by: fixture, arm, repeat and probe.
+type Name<'a> = (&'a str, &'a str, u32, &'a str);
+
+/// A sample with new grades.
+fn graded(sample: &Sample, probe: &Probe, secrets: &[String], state: &StateRecord, papers: &Papers) -> Sample {
+    Sample {
         kind: probe.kind,
-        state: state.graded(sample.found.as_deref(), probe, secrets),
+        state: state.graded(papers, sample.found.as_deref(), probe, secrets),
         graded: sample.answer.as_ref().map(|answer| grade(answer, probe, secrets)),
         ..sample.clone()
-    })
+    }
+}
+
+/// A probe that nobody has asked of a state yet.
+fn blank(state: &StateRecord, probe: &Probe) -> Sample {
+    Sample {
+        fixture: state.fixture.clone(),
+        arm: state.arm.clone(),
+        repeat: state.repeat,
+        probe: probe.id.clone(),
+        kind: probe.kind,
+        state: Grade::default(),
+        searched: None,
+        found: None,
+        answer: None,
+        graded: None,
+        judged: None,
+        excluded: None,
+    }
 }

@@ -31,7 +31,13 @@ impl fmt::Display for Target {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Target::Tokens(tokens) => write!(formatter, "{tokens}"),
-            Target::Share(share) => write!(formatter, "{}%", (share * 1e4).round() / 1e2),
+            Target::Share(share) => {
+                // The shortest figure that is read back as the same share.
+                let percent = share * 100.0;
+                let short = (percent * 1e6).round() / 1e6;
+                let exact = if short / 100.0 == *share { short } else { percent };
+                write!(formatter, "{exact}%")
+            }
         }
     }
 }
@@ -308,6 +314,10 @@ mod tests {
 
     #[test]
     fn targets_are_tokens_or_shares() {
+        for spelled in ["33.337%", "0.001%", "12.5%", "7%"] {
+            let target: Target = spelled.parse().unwrap();
+            assert_eq!(target.to_string().parse(), Ok(target), "{spelled}");
+        }
         assert_eq!("25%".parse(), Ok(Target::Share(0.25)));
         assert_eq!(Target::Share(0.25).of(10_000), 2_500);
         assert_eq!(Target::Tokens(4_000).of(10_000), 4_000);

@@ -21,9 +21,15 @@ use crate::state::tokens;
 /// So much of the newest request has to stand in a state, in characters; a long one may be told in its first lines.
 const REQUEST: usize = 200;
 
-/// The faults of a state that was made of these messages, each as a code and words.
-pub fn faults(messages: &[Message], state: &State, family: Family) -> Vec<String> {
+/// A state may be so much over its target: what an engine estimates and what is counted differ by less.
+const OVER: f64 = 1.02;
+
+/// The faults of a state that was made of these messages, each as a code and words; the target is an engine's, controls have none.
+pub fn faults(messages: &[Message], state: &State, target: Option<u64>, family: Family) -> Vec<String> {
     let mut faults = structure(messages, &state.messages);
+    if let Some(target) = target {
+        faults.extend(size(state, target, family));
+    }
     let (before, after) = (tokens(messages, family), state.tokens(family));
     if after > before {
         faults.push(format!("inflated: {after} tokens were made of {before}"));
@@ -31,6 +37,20 @@ pub fn faults(messages: &[Message], state: &State, family: Family) -> Vec<String
     faults.extend(invented(messages, state));
     faults.extend(lost_request(messages, state));
     faults
+}
+
+/// An engine that did nothing, or not enough.
+fn size(state: &State, target: u64, family: Family) -> Option<String> {
+    if let Some(pass) = state
+        .passes
+        .last()
+        .filter(|_| state.passes.iter().all(|pass| pass.made == "unchanged"))
+    {
+        let why = pass.remarks.last().map_or("", String::as_str);
+        return Some(format!("not-compacted: {why}"));
+    }
+    let after = state.tokens(family);
+    (after as f64 > target as f64 * OVER).then(|| format!("over-target: {after} tokens, {target} were asked for"))
 }
 
 /// What a provider would refuse about the state and not about the conversation.

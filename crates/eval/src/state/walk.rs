@@ -128,6 +128,7 @@ impl<'a> Walk<'a> {
         let cuts = subject.head.chain.iter().map(|cut| step_start(&subject.messages, *cut));
         let mut points: Vec<usize> = cuts.filter(|cut| (1..length).contains(cut)).collect();
         points.push(length);
+        points.sort_unstable();
         points.dedup();
         Self {
             subject,
@@ -190,7 +191,8 @@ impl<'a> Walk<'a> {
         };
         let transcript = draft.assemble().transcript;
         let mut scribe = scribe();
-        if let Some(memory) = self.memory.take()
+        // A pass that leaves everything as it is leaves the memory, too.
+        if let Some(memory) = self.memory.clone()
             && let Some((block, _)) = scribe.find_frame(transcript.messages())
         {
             scribe.resume_behind(block, memory);
@@ -323,7 +325,8 @@ impl<'a> Walk<'a> {
             Some(change) => change(state),
             None => state,
         };
-        state.flaws = faults(&self.subject.messages, &state, self.setting.family);
+        let target = (!self.arm.is_control()).then(|| self.target());
+        state.flaws = faults(&self.subject.messages, &state, target, self.setting.family);
         state
     }
 }

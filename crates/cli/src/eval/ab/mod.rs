@@ -88,7 +88,8 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
         return by_people(arguments, sheet, screen);
     }
     let asking = &arguments.asking;
-    let settings = asking.settings(configuration)?;
+    asking.check_reuse()?;
+    let settings = asking.settings(configuration, arguments.resume.as_deref())?;
     let models = models::models(asking, &settings, screen)?;
     if arguments.sheet.is_some() && models.answer.is_none() {
         anyhow::bail!("a sheet needs answers: name a model that gives them with --answerer or eval.answerer");
@@ -98,7 +99,7 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
         None => begun(arguments, &settings, &models, screen)?,
     };
     let expected = estimate(&plan, &models, false);
-    asking.check_money(&expected)?;
+    asking.check_money(&expected, arguments.resume.is_some())?;
     if asking.dry_run {
         return run_print::dry_run(&plan, &expected, asking.json, screen);
     }

@@ -12,6 +12,7 @@ use anyhow::Context;
 use clap::Args;
 use indicatif::ProgressBar;
 use indicatif::ProgressStyle;
+use mainstay_eval::record::Run;
 use mainstay_eval::run::Ended;
 use mainstay_eval::run::Happening;
 use mainstay_eval::run::HoldError;
@@ -26,6 +27,7 @@ use mainstay_eval::state::Target;
 use crate::config::Configuration;
 use crate::config::Overrides;
 use crate::config::Settings;
+use crate::screen::plain;
 
 /// Whom a run asks, how often, and what it may cost.
 #[derive(Debug, Args)]
@@ -71,8 +73,8 @@ pub struct Asking {
     #[arg(long, value_name = "RUN")]
     pub reuse: Vec<PathBuf>,
 
-    /// Stop before the run costs more US dollars than this; it can go on later.
-    #[arg(long, value_name = "DOLLARS")]
+    /// Ask nothing more once the run would cost more US dollars than this, by what answers are expected to cost; it can go on later.
+    #[arg(long, value_name = "DOLLARS", value_parser = dollars)]
     pub max_cost: Option<f64>,
 
     /// Say what would be asked and what it would cost, and stop.
@@ -85,15 +87,50 @@ pub struct Asking {
 }
 
 impl Asking {
-    /// The settings with what the flags say.
-    pub fn settings(&self, configuration: &Configuration) -> anyhow::Result<Settings> {
-        configuration.settings(&Overrides {
+    /// The settings with what the flags say, and for a run that goes on with the models it was begun with.
+    pub fn settings(&self, configuration: &Configuration, resumed: Option<&Path>) -> anyhow::Result<Settings> {
+        let mut overrides = Overrides {
             summarisers: self.summarisers.clone(),
             answerer: self.answerer.clone(),
             judge: self.judge.clone(),
             results: self.results.clone(),
             ..Overrides::default()
-        })
+        };
+        if let Some(directory) = resumed {
+            let manifest = Run::read(directory)?.manifest;
+            if overrides.summarisers.is_empty() {
+                overrides.summarisers = manifest.summarisers.into_iter().map(|model| model.name).collect();
+            }
+            overrides.answerer = overrides.answerer.or(manifest.answerer.map(|model| model.name));
+            overrides.judge = overrides.judge.or(manifest.judge.map(|model| model.name));
+        }
+        configuration.settings(&overrides)
+    }
+
+    /// The command that goes on with a run.
+    pub fn again(&self, command: &str, directory: &Path, configuration: &Configuration) -> String {
+        let mut again = format!("mainstay eval {command} --resume {}", directory.display());
+        if let Some(file) = configuration.named() {
+            again.push_str(&format!(" --config {}", file.display()));
+        }
+        if let Some(prompts) = &self.prompts {
+            again.push_str(&format!(" --prompts {}", prompts.display()));
+        }
+        again
+    }
+
+    /// Refuses runs to take answers from that are none, before anything is made.
+    pub fn check_reuse(&self) -> anyhow::Result<()> {
+        for other in &self.reuse {
+            let calls = other.join("calls.jsonl");
+            if !calls.exists() {
+                anyhow::bail!(
+                    "--reuse: {} is no run with answers: there is no calls.jsonl",
+                    other.display()
+                );
+            }
+        }
+        Ok(())
     }
 
     /// The journal of a run, with what other runs have paid for.
@@ -108,7 +145,7 @@ impl Asking {
     }
 
     /// Refuses a run that is known to cost too much, and one whose limit means nothing.
-    pub fn check_money(&self, expected: &[DutyEstimate]) -> anyhow::Result<()> {
+    pub fn check_money(&self, expected: &[DutyEstimate], goes_on: bool) -> anyhow::Result<()> {
         let Some(most) = self.max_cost else { return Ok(()) };
         let unpriced: Vec<&str> = expected
             .iter()
@@ -122,13 +159,22 @@ impl Asking {
             );
         }
         let cost: f64 = expected.iter().filter_map(|duty| duty.cost).sum();
-        if cost > most {
+        // What another run has paid for, or this one, is not known here: then only what is spent is held against the limit.
+        if cost > most && self.reuse.is_empty() && !goes_on {
             anyhow::bail!(
                 "the run is expected to cost ${cost:.2}, more than the ${most:.2} of --max-cost; fewer --fixtures, --arms or \
                  --repeat cost less"
             );
         }
         Ok(())
+    }
+}
+
+fn dollars(text: &str) -> Result<f64, String> {
+    let dollars: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    match dollars.is_finite() && dollars >= 0.0 {
+        true => Ok(dollars),
+        false => Err("an amount in US dollars is expected".to_owned()),
     }
 }
 
@@ -140,7 +186,7 @@ pub fn held(plan: &Plan, desk: &Arc<Desk>, folder: &Arc<Folder>, again: &str) ->
     bar.set_position(folder.done() as u64);
     let shown = bar.clone();
     let watch = Arc::new(move |happening: &Happening<'_>| match happening {
-        Happening::State { fixture, arm } => shown.set_message(format!("{fixture} / {arm}")),
+        Happening::State { fixture, arm } => shown.set_message(plain(&format!("{fixture} / {arm}"))),
         Happening::Sample(_) => shown.inc(1),
     });
     let ended = until_interrupted(hold(plan, Arc::clone(desk), Arc::clone(folder), watch), again);

@@ -21,7 +21,14 @@ struct Written {
 }
 
 /// Writes everything that waits as files, and says what to do with them.
-pub fn write(desk: &Desk, out: &Path, count: usize, run: &Path, json: bool, screen: &mut Screen) -> anyhow::Result<()> {
+pub fn write(
+    desk: &Desk,
+    out: &Path,
+    count: usize,
+    (run, again): (&Path, &str),
+    json: bool,
+    screen: &mut Screen,
+) -> anyhow::Result<()> {
     let waiting = desk.waiting();
     let requests: Vec<batch::Request<'_>> = waiting
         .iter()
@@ -63,12 +70,8 @@ pub fn write(desk: &Desk, out: &Path, count: usize, run: &Path, json: bool, scre
         "Hand them in, put the results as .jsonl files into {}, and go on with:",
         out.display()
     ))?;
-    screen.line(&format!(
-        "  mainstay eval run --resume {} --batch-in {} --batch-out {}",
-        run.display(),
-        out.display(),
-        out.display()
-    ))
+    let out = out.display();
+    screen.line(&format!("  {again} --batch-in {out} --batch-out {out}"))
 }
 
 /// The files that came back.

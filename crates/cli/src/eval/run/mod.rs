@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use clap::Args;
+use mainstay_eval::record::Run;
 use mainstay_eval::run::Ended;
 use mainstay_eval::run::desk::Desk;
 use mainstay_eval::run::desk::Mode;
@@ -74,7 +75,11 @@ pub struct Arguments {
 /// Runs.
 pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Screen) -> anyhow::Result<()> {
     let asking = &arguments.asking;
-    let settings = asking.settings(configuration)?;
+    asking.check_reuse()?;
+    if let Some(earlier) = &arguments.compare_to {
+        Run::read(earlier)?;
+    }
+    let settings = asking.settings(configuration, arguments.resume.as_deref())?;
     let models = models::models(asking, &settings, screen)?;
     let plan = match &arguments.resume {
         Some(directory) => plan::resumed(directory, &settings, &models, asking.prompts.as_deref())?,
@@ -92,7 +97,7 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
     };
     let batched = arguments.batch_out.is_some() || arguments.batch_in.is_some();
     let expected = estimate(&plan, &models, batched);
-    asking.check_money(&expected)?;
+    asking.check_money(&expected, arguments.resume.is_some())?;
     if asking.dry_run {
         return print::dry_run(&plan, &expected, asking.json, screen);
     }
@@ -109,7 +114,7 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
     if !asking.json {
         print::begin(&plan, &expected, &directory, screen)?;
     }
-    let again = format!("mainstay eval run --resume {}", directory.display());
+    let again = asking.again("run", &directory, configuration);
     let mode = match (&arguments.batch_in, &arguments.batch_out) {
         (None, None) => Mode::Live,
         _ => Mode::Collect,
@@ -127,7 +132,7 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
         }
     }
     if let (Ended::Waiting(count), Some(out)) = (&ended, &arguments.batch_out) {
-        return batch::write(&desk, out, *count, &directory, asking.json, screen);
+        return batch::write(&desk, out, *count, (&directory, &again), asking.json, screen);
     }
     if let Ended::Waiting(_) = ended {
         // What the batches did not answer is asked.

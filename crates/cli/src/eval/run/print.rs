@@ -6,7 +6,9 @@ use mainstay_eval::record::Dimension;
 use mainstay_eval::run::Plan;
 use mainstay_eval::run::estimate::DutyEstimate;
 use mainstay_eval::run::report::ArmReport;
+use mainstay_eval::run::report::Figure;
 use mainstay_eval::run::report::Report;
+use mainstay_eval::run::report::made_otherwise;
 use serde::Serialize;
 
 use crate::screen::Screen;
@@ -29,7 +31,8 @@ struct DryRun<'a> {
 
 /// What all duties together are expected to cost; `None` where a price is missing.
 fn total(expected: &[DutyEstimate]) -> Option<f64> {
-    expected.iter().map(|duty| duty.cost).sum()
+    let costs: Option<Vec<f64>> = expected.iter().map(|duty| duty.cost).collect();
+    costs.map(|costs| costs.into_iter().fold(0.0, |sum, cost| sum + cost))
 }
 
 /// Says what would be asked.
@@ -60,7 +63,7 @@ pub fn begin(plan: &Plan, expected: &[DutyEstimate], directory: &Path, screen: &
 fn shape(plan: &Plan, screen: &mut Screen) -> anyhow::Result<()> {
     let arms: Vec<&str> = plan.arms.iter().map(|arm| arm.name.as_str()).collect();
     screen.line(&format!(
-        "{} fixtures × {} arms × {} repeats = {} samples, states of {} tokens",
+        "{} fixtures × {} arms × {} repeats = {} samples, target {}",
         plan.exam.subjects.len(),
         arms.len(),
         plan.repeats,
@@ -97,6 +100,14 @@ fn costs(expected: &[DutyEstimate], screen: &mut Screen) -> anyhow::Result<()> {
 pub fn report(report: &Report, directory: &Path, screen: &mut Screen) -> anyhow::Result<()> {
     screen.heading("Arms")?;
     arms(report, screen)?;
+    for words in report
+        .arms
+        .iter()
+        .filter(|arm| !arm.is_control)
+        .filter_map(made_otherwise)
+    {
+        screen.line(&words)?;
+    }
     let is_judged = report.arms.iter().any(|arm| !arm.scores.is_empty());
     if is_judged {
         screen.heading("Scores by dimension (medians over repeats, 0 to 5)")?;
@@ -127,7 +138,11 @@ pub fn report(report: &Report, directory: &Path, screen: &mut Screen) -> anyhow:
         }
     }
     screen.line("")?;
-    let cost: f64 = report.spent.iter().filter_map(|spent| spent.cost).sum();
+    let cost: f64 = report
+        .spent
+        .iter()
+        .filter_map(|spent| spent.cost)
+        .fold(0.0, |sum, cost| sum + cost);
     let unpriced: u64 = report.spent.iter().map(|spent| spent.unpriced).sum();
     if !report.spent.is_empty() {
         let unknown = if unpriced > 0 {
@@ -141,17 +156,20 @@ pub fn report(report: &Report, directory: &Path, screen: &mut Screen) -> anyhow:
 }
 
 fn arms(report: &Report, screen: &mut Screen) -> anyhow::Result<()> {
-    let interval =
-        |mean: f64, low: f64, high: f64, digits: usize| format!("{mean:.digits$} ({low:.digits$}–{high:.digits$})");
+    let interval = |figure: &Figure, digits: usize| {
+        let (median, estimate) = (figure.median, figure.estimate);
+        match estimate.is_trusted() {
+            true => format!(
+                "{median:.digits$} ({:.digits$}–{:.digits$})",
+                estimate.low, estimate.high
+            ),
+            // So few fixtures say nothing about others.
+            false => format!("{median:.digits$}"),
+        }
+    };
     let row = |arm: &ArmReport| {
-        let overall = arm.scores.get("overall").map(|figure| {
-            let estimate = figure.estimate;
-            interval(figure.median, estimate.low, estimate.high, 2)
-        });
-        let in_state = arm.state_recall.map(|figure| {
-            let estimate = figure.estimate;
-            interval(figure.median, estimate.low, estimate.high, 3)
-        });
+        let overall = arm.scores.get("overall").map(|figure| interval(figure, 2));
+        let in_state = arm.state_recall.map(|figure| interval(&figure, 3));
         vec![
             arm.arm.clone(),
             format!("{:.0}", arm.tokens_after),

@@ -19,7 +19,7 @@ pub fn markdown(report: &Report) -> String {
         text.push_str(&words);
         text.push('\n');
     };
-    line(format!("## Compaction eval: {}", manifest.label));
+    line(format!("## Compaction eval: {}", plain(&manifest.label)));
     line(String::new());
     line(models(report));
     line(format!(
@@ -30,7 +30,7 @@ pub fn markdown(report: &Report) -> String {
         manifest
             .focus
             .as_ref()
-            .map_or(String::new(), |focus| format!(" Focus: {focus}."))
+            .map_or(String::new(), |focus| format!(" Focus: {}.", plain(focus)))
     ));
     line(String::new());
     overview(&mut text, report);
@@ -92,7 +92,10 @@ fn overview(text: &mut String, report: &Report) {
         if is_judged {
             cells.push(arm.scores.get("overall").map_or("–".to_owned(), |figure| {
                 let estimate = figure.estimate;
-                format!("{:.2} ({:.2} to {:.2})", figure.median, estimate.low, estimate.high)
+                match estimate.is_trusted() {
+                    true => format!("{:.2} ({:.2} to {:.2})", figure.median, estimate.low, estimate.high),
+                    false => format!("{:.2}", figure.median),
+                }
             }));
         }
         if is_answered {
@@ -102,18 +105,37 @@ fn overview(text: &mut String, report: &Report) {
             cells.push(recall.unwrap_or_else(|| "–".to_owned()));
         }
         cells.push(arm.state_recall.map_or("–".to_owned(), |figure| {
-            let estimate = figure.estimate;
-            format!(
-                "{:.0} % ({:.0} to {:.0})",
-                100.0 * figure.median,
-                100.0 * estimate.low,
-                100.0 * estimate.high
-            )
+            let (median, estimate) = (100.0 * figure.median, figure.estimate);
+            match estimate.is_trusted() {
+                true => format!(
+                    "{median:.0} % ({:.0} to {:.0})",
+                    100.0 * estimate.low,
+                    100.0 * estimate.high
+                ),
+                false => format!("{median:.0} %"),
+            }
         }));
         cells.extend([arm.stale, arm.leaks, arm.flaws].map(|count| count.to_string()));
         row(text, &cells);
     }
     text.push('\n');
+    for arm in report.arms.iter().filter(|arm| !arm.is_control) {
+        if let Some(words) = made_otherwise(arm) {
+            let _ = writeln!(text, "{words}\n");
+        }
+    }
+}
+
+/// How compactions of an arm were made, where that was in more than one way: summaries that were refused above all.
+pub fn made_otherwise(arm: &ArmReport) -> Option<String> {
+    let ways: Vec<String> = arm.made.iter().map(|(way, count)| format!("{count} {way}")).collect();
+    (ways.len() > 1 || arm.made.contains_key("unchanged")).then(|| {
+        format!(
+            "Compactions of {} were made in these ways: {}.",
+            code(&arm.arm),
+            ways.join(", ")
+        )
+    })
 }
 
 /// The table of one arm, a row a fixture.
@@ -235,7 +257,11 @@ fn spent(text: &mut String, report: &Report) {
         text.push_str("Cost: nothing; no model was asked.\n");
         return;
     }
-    let cost: f64 = report.spent.iter().filter_map(|spent| spent.cost).sum();
+    let cost: f64 = report
+        .spent
+        .iter()
+        .filter_map(|spent| spent.cost)
+        .fold(0.0, |sum, cost| sum + cost);
     let unpriced: u64 = report.spent.iter().map(|spent| spent.unpriced).sum();
     let parts: Vec<String> = report
         .spent

@@ -6,6 +6,7 @@ mod markdown;
 
 pub use build::report;
 pub use junit::junit;
+pub use markdown::made_otherwise;
 pub use markdown::markdown;
 
 use std::collections::BTreeMap;
