@@ -1,5 +1,6 @@
 //! `mainstay eval noise`: what runs of one and the same configuration differ by.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -30,6 +31,12 @@ pub struct Arguments {
 
 /// Measures.
 pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
+    let mut places = BTreeSet::new();
+    for path in &arguments.runs {
+        if !places.insert(std::fs::canonicalize(path).unwrap_or_else(|_| path.clone())) {
+            anyhow::bail!("{} is named twice; a run does not differ from itself", path.display());
+        }
+    }
     let runs = arguments.runs.iter().map(|path| Run::read(path));
     let runs = runs.collect::<Result<Vec<Run>, _>>()?;
     let noise = Noise::measure(&runs.iter().collect::<Vec<_>>())?;

@@ -355,7 +355,8 @@ fn by_repeat<'a>(samples: impl Iterator<Item = &'a &'a Sample>, measure: Measure
     )
 }
 
-/// What more than half of the repeats leak. Where a secret stands is not which one it is: lines move.
+/// What states leak in any repeat, and answers in more than half of them: models say things now and then. Where a secret stands is not
+/// which one it is: lines move.
 fn leaks(samples: &[&Sample], measure: Measure) -> BTreeSet<String> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for sample in samples {
@@ -370,7 +371,7 @@ fn leaks(samples: &[&Sample], measure: Measure) -> BTreeSet<String> {
             *counts.entry(leak).or_default() += 1;
         }
     }
-    let is_usual = |(_, count): &(&str, usize)| count * 2 > samples.len();
+    let is_usual = |(_, count): &(&str, usize)| measure == Measure::StateLeaks || count * 2 > samples.len();
     counts
         .into_iter()
         .filter(is_usual)

@@ -5,7 +5,6 @@
 //! day to day, too.
 
 use std::collections::BTreeMap;
-use std::collections::BTreeSet;
 
 use serde::Deserialize;
 use serde::Serialize;
@@ -29,9 +28,6 @@ pub enum NoiseError {
     /// There is nothing that was done twice.
     #[error("noise needs repeats: a run with several, or several runs of one configuration")]
     NoRepeats,
-    /// One run is named twice.
-    #[error("{0} is named twice; a run does not differ from itself")]
-    Twice(String),
     /// The runs are not of one configuration.
     #[error("{label} is not of the same configuration as {first}: {what} differs ({one} and {other})")]
     Differs {
@@ -93,12 +89,8 @@ impl Noise {
         let Some(first) = runs.first() else {
             return Err(NoiseError::NoRepeats);
         };
-        let mut begun = BTreeSet::new();
         for run in runs {
             same(first, run)?;
-            if !begun.insert(&run.directory) {
-                return Err(NoiseError::Twice(run.manifest.label.clone()));
-            }
         }
         let mut measures = Vec::new();
         let repeats = runs.iter().map(|run| run.manifest.repeats).min().unwrap_or(1).max(1);
