@@ -2,18 +2,26 @@
 
 use std::collections::BTreeSet;
 
+use mainstay_engine::transcript::Author;
 use mainstay_engine::transcript::Content;
 use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Part;
 use mainstay_engine::transcript::Role;
+use mainstay_wire::document::Document;
 
+use crate::scrub::Options;
+use crate::scrub::callouts;
 use crate::scrub::homes;
 use crate::scrub::machines;
 use crate::scrub::mails;
 use crate::scrub::mentions;
+use crate::scrub::opening;
 use crate::scrub::pass::Pass;
 use crate::scrub::people::Clue;
+use crate::scrub::secrets::Secrets;
 use crate::scrub::strings;
+use crate::scrub::titles::is_nobody;
+use crate::scrub::titles::is_tag;
 
 /// Every text of a message, and the pass that drops it where one does.
 pub(super) fn texts_of(message: &Message) -> Vec<(Option<Pass>, &str)> {
@@ -34,8 +42,72 @@ pub(super) fn texts_of(message: &Message) -> Vec<(Option<Pass>, &str)> {
     texts
 }
 
+/// What is learnt, in the order in which it is shown.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Learnt {
+    /// About people.
+    pub(super) found: Vec<Clue>,
+    /// Names of hosts.
+    pub(super) hosts: BTreeSet<String>,
+    /// About people who are called with an `@`.
+    called: Vec<Clue>,
+    /// What stands behind an `@` where only a program has one, in lower case.
+    code: BTreeSet<String>,
+}
+
+impl Learnt {
+    /// From everything in a session and what its caller says about it; secrets are remembered.
+    pub(super) fn read(&mut self, document: &Document, options: &Options, secrets: &mut Secrets) {
+        let directory = document.about.directory.clone().unwrap_or_default();
+        let description = options.description.as_deref().unwrap_or("");
+        let own = [options.source.as_str(), &directory, description];
+        let texts = document.transcript.messages().iter().flat_map(texts_of);
+        for text in own.into_iter().chain(texts.map(|(_, text)| text)) {
+            let mentioned = secrets.learn(text).into_iter();
+            let mentioned = mentioned.filter(|name| !is_nobody(name) && !is_tag(name));
+            self.called.extend(mentioned.map(Clue::handle));
+            learn(text, self);
+        }
+        // What the first message becomes is read as well: scrubbing the fixture again finds the same people.
+        let is_user = |message: &&Message| message.role == Role::User && message.author != Author::Tool;
+        let first = document.transcript.messages().iter().find(is_user);
+        for (_, text) in first.into_iter().flat_map(texts_of) {
+            learn(&opening::neutral(text), self);
+        }
+    }
+
+    /// Also what was learnt elsewhere: homes there say nothing about whose session this is.
+    pub(super) fn join(&mut self, other: &Learnt) {
+        let away = |clue: &Clue| Clue {
+            is_home: false,
+            ..clue.clone()
+        };
+        self.found.extend(other.found.iter().map(away));
+        self.hosts.extend(other.hosts.iter().cloned());
+        self.called.extend(other.called.iter().cloned());
+        self.code.extend(other.code.iter().cloned());
+    }
+
+    /// Everything about people: who is called counts unless a program has the same name.
+    pub(super) fn clues(&self) -> Vec<Clue> {
+        let is_code = |clue: &&Clue| {
+            clue.names
+                .iter()
+                .any(|(name, _)| self.code.contains(&name.to_lowercase()))
+        };
+        let called = self.called.iter().filter(|clue| !is_code(clue));
+        self.found.iter().chain(called).cloned().collect()
+    }
+}
+
 /// Learns from a text as it is, and from every string of it.
-pub(super) fn learn(text: &str, found: &mut Vec<Clue>, hosts: &mut BTreeSet<String>) {
+pub(super) fn learn(text: &str, learnt: &mut Learnt) {
+    let Learnt {
+        found,
+        hosts,
+        code,
+        called,
+    } = learnt;
     mails::clues(text, found);
     strings::visit(text, &mut |string| {
         if string.len() < text.len() {
@@ -43,6 +115,7 @@ pub(super) fn learn(text: &str, found: &mut Vec<Clue>, hosts: &mut BTreeSet<Stri
         }
         homes::clues(string, found);
         mentions::clues(string, found);
+        callouts::clues(string, called, code);
         machines::clues(string, found);
         machines::hosts(string, hosts);
     });

@@ -165,12 +165,25 @@ fn fits(form: &Form, before: &str, spelled: &str, after: &str) -> Option<usize> 
             sure && begins_word(before) && ends_word(after) && !after.starts_with(['.', '-'])
         }
         Kind::Word => {
-            let capital = spelled.starts_with(char::is_uppercase);
+            // `Mark Will` and `mark.will` are somebody, `mark will` and `Mark will` are not.
+            let capital = spelled.split(' ').all(|word| word.starts_with(char::is_uppercase))
+                || !spelled.contains(' ') && spelled.contains(['.', '_', '-']);
             capital && begins_word(before) && !before.ends_with('_') && ends_word(&after[ending..])
         }
-        Kind::Handle | Kind::Given => letters >= TELLING || whole,
+        Kind::Handle => whole || letters >= TELLING && is_one_word(&form.text) && is_glued(before, after),
+        Kind::Given => whole || letters >= TELLING,
     };
     fits.then_some(if whole { ending } else { 0 })
+}
+
+fn is_one_word(text: &str) -> bool {
+    text.chars().all(char::is_alphanumeric)
+}
+
+/// Whether what a name is glued to are letters as names in identifiers are glued to: others go on with a longer name.
+fn is_glued(before: &str, after: &str) -> bool {
+    let plain = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric() || c.is_ascii());
+    plain(before.chars().next_back()) && plain(after.chars().next())
 }
 
 /// The ending of a declined Cyrillic name: the letters after it, if they are few.

@@ -9,98 +9,134 @@ use crate::scrub::people::Clue;
 use crate::scrub::people::People;
 use crate::scrub::people::numbered;
 use crate::scrub::text::replace;
+use crate::scrub::text::then;
 use crate::scrub::titles::is_nobody;
 use crate::scrub::titles::is_word;
 
-/// Ends of host names that are used for mail and are longer than two letters.
-const TOPS: &[&str] = &[
-    "com",
-    "org",
-    "net",
-    "edu",
-    "gov",
-    "mil",
-    "int",
-    "info",
-    "biz",
-    "dev",
-    "app",
-    "xyz",
-    "online",
-    "site",
-    "tech",
-    "cloud",
-    "email",
-    "mail",
-    "name",
-    "pro",
-    "club",
-    "shop",
-    "store",
-    "blog",
-    "space",
-    "live",
-    "world",
-    "systems",
-    "solutions",
-    "agency",
-    "studio",
-    "digital",
-    "network",
-    "software",
-    "engineer",
-    "technology",
-    "team",
-    "works",
-    "group",
-    "company",
-    "inc",
-    "ventures",
-    "capital",
-    "global",
-    "international",
-    "community",
-    "social",
-    "chat",
-    "news",
-    "media",
-    "science",
-    "academy",
-    "institute",
-    "foundation",
-    "local",
-    "internal",
-    "lan",
-    "corp",
-    "localhost",
-    "localdomain",
-    "research",
-    "design",
-    "codes",
-    "tools",
-    "run",
-    "page",
-    "tube",
-    "moscow",
-    "berlin",
-    "cat",
-    "coop",
-    "aero",
-    "jobs",
-    "mobi",
-    "asia",
-    "рф",
-];
-
-/// Ends of two letters that are those of files far more often than of hosts.
+/// What follows the last dot of files, units and expressions, and is no end of a host that mail goes to.
 const ENDINGS: &[&str] = &[
-    "js", "ts", "py", "rs", "md", "sh", "cc", "so", "rb", "go", "cs", "vb", "mm", "hs", "kt", "ex", "jl", "db", "gz",
-    "xz", "bz",
+    "js",
+    "ts",
+    "py",
+    "rs",
+    "md",
+    "sh",
+    "cc",
+    "so",
+    "rb",
+    "go",
+    "cs",
+    "vb",
+    "mm",
+    "hs",
+    "kt",
+    "ex",
+    "jl",
+    "db",
+    "gz",
+    "xz",
+    "bz",
+    "png",
+    "jpg",
+    "jpeg",
+    "gif",
+    "svg",
+    "webp",
+    "ico",
+    "avif",
+    "bmp",
+    "pdf",
+    "json",
+    "jsonl",
+    "toml",
+    "yaml",
+    "yml",
+    "xml",
+    "html",
+    "htm",
+    "css",
+    "scss",
+    "txt",
+    "csv",
+    "log",
+    "lock",
+    "tgz",
+    "tar",
+    "zip",
+    "whl",
+    "jar",
+    "exe",
+    "dll",
+    "dylib",
+    "tsx",
+    "jsx",
+    "mjs",
+    "cjs",
+    "vue",
+    "php",
+    "java",
+    "cpp",
+    "hpp",
+    "conf",
+    "cfg",
+    "ini",
+    "env",
+    "sql",
+    "bak",
+    "tmp",
+    "patch",
+    "diff",
+    "service",
+    "socket",
+    "target",
+    "timer",
+    "mount",
+    "slice",
+    "device",
+    "weight",
+    "weights",
+    "grad",
+    "shape",
+    "dtype",
+    "transpose",
+    "inverse",
+    "conj",
+    "real",
+    "imag",
+    "values",
+    "value",
+    "data",
+    "matrix",
+    "bias",
+    "copy",
+    "flatten",
+    "dot",
+    "sum",
+    "mean",
+    "setter",
+    "getter",
+    "deleter",
+    "length",
+    "size",
+    "prototype",
+    "mark",
+    "fixture",
+    "route",
+    "command",
+    "option",
+    "task",
+    "internals",
+    "git",
+    "class",
+    "default",
+    "exports",
+    "min",
+    "max",
 ];
 
 // Counted repetitions of letters of all scripts would make the patterns too large to compile.
 const LOCAL: &str = r"[\p{L}\p{N}_][\p{L}\p{N}._%+\-]*";
-const DOMAIN: &str = r"(?:[\p{L}\p{N}][\p{L}\p{N}\-]*\.)+\p{L}\p{L}+";
+const DOMAIN: &str = r"(?:[\p{L}\p{N}][\p{L}\p{N}\-]*\.)+(?:xn--[a-z0-9\-]+|\p{L}\p{L}+)";
 const AT: &str = r"(?:@|%40|\\u0040|&#64;| ?[\[(](?i:at)[\])] ?)";
 const NAME: &str = r"[\p{L}\p{N}_][\p{L}\p{N}_.'’\-]*(?:[ ][\p{L}\p{N}_][\p{L}\p{N}_.'’\-]*){0,3}";
 
@@ -114,6 +150,8 @@ fn pattern(text: &str) -> Regex {
 }
 
 static MAIL: LazyLock<Regex> = LazyLock::new(|| pattern("(?P<local>LOCAL)(?P<at>AT_SIGN)(?P<domain>DOMAIN)"));
+static QUOTED: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r#"\\?"(?P<local>[\w.+\-]+(?: [\w.+\-]+){0,3})\\?"@(?P<domain>DOMAIN)"#));
 /// A name and an address beside it, in the forms of git, mail, JSON and tables.
 static BESIDE: LazyLock<[Regex; 5]> = LazyLock::new(|| {
     [
@@ -251,18 +289,38 @@ fn own_local<'m>(before: &str, local: &'m str) -> (&'m str, &'m str) {
 
 fn is_mail(before: &str, local: &str, domain: &str, after: &str) -> bool {
     let top = domain.rsplit('.').next().unwrap_or("").to_lowercase();
-    let is_host = if top.chars().count() == 2 {
-        !ENDINGS.contains(&&*top)
-    } else {
-        TOPS.contains(&&*top)
-    };
+    let first = domain.split('.').next().unwrap_or("");
+    // `tool@1.0.beta`, `action@v4.x`, `logo@2x.png`, `x@self.weight`: a version, a size, an expression.
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_version = first.strip_prefix('v').is_some_and(is_digits)
+        || is_digits(first)
+            && domain
+                .split('.')
+                .nth(1)
+                .is_some_and(|next| next.starts_with(|c: char| c.is_ascii_digit()));
+    let is_expression = matches!(first, "self" | "this" | "np" | "torch" | "jnp" | "pytest" | "app");
     let is_remote = after.starts_with(':') && matches!(local, "git" | "hg" | "svn");
-    is_host
+    let is_escape = before.ends_with('\\') && matches!(local, "n" | "r" | "t");
+    !ENDINGS.contains(&&*top)
+        && !is_version
+        && !is_expression
         && !is_remote
-        && !before.ends_with("://")
-        && !before.ends_with('@')
+        && !is_escape
+        && !in_address(before)
         && !after.starts_with('(')
         && !is_example(domain)
+}
+
+/// How many characters before a host may say who logs in there.
+const LONGEST_LOGIN: usize = 200;
+
+/// Whether what follows is the login of an address of the web: `mysql://root:password@host`.
+pub(super) fn in_address(before: &str) -> bool {
+    let from = before.char_indices().rev().nth(LONGEST_LOGIN).map_or(0, |(at, _)| at);
+    let ends = |c: char| c.is_whitespace() || "/?#\"'<>@(),".contains(c);
+    before[from..]
+        .rfind("://")
+        .is_some_and(|at| !before[from + at + 3..].contains(ends))
 }
 
 /// Domains that documentation is free to use.
@@ -279,6 +337,16 @@ fn is_example(domain: &str) -> bool {
 
 /// Replaces addresses. The names beside them go with all other names.
 pub(super) fn scrub<'t>(people: &People, text: &'t str, count: &mut dyn FnMut()) -> Cow<'t, str> {
+    let text = replace(text, &QUOTED, |hit| {
+        let is_ours = is_mail(hit.before, hit.group("local"), hit.group("domain"), hit.after);
+        is_ours
+            .then(|| "contributor@example.com".to_owned())
+            .inspect(|_| count())
+    });
+    then(text, |text| bare(people, text, count))
+}
+
+fn bare<'t>(people: &People, text: &'t str, count: &mut dyn FnMut()) -> Cow<'t, str> {
     replace(text, &MAIL, |hit| {
         let (glued, local) = own_local(hit.before, hit.group("local"));
         let domain = hit.group("domain");
@@ -288,7 +356,8 @@ pub(super) fn scrub<'t>(people: &People, text: &'t str, count: &mut dyn FnMut())
         count();
         let name = match people.of_id(&format!("{local}@{domain}")) {
             Some(number) => numbered("contributor", number),
-            None if is_nobody(local) => local.to_lowercase(),
+            // Digits alone are a phone number with many messengers.
+            None if is_nobody(local) && local.contains(char::is_alphabetic) => local.to_lowercase(),
             None => "contributor".to_owned(),
         };
         Some(format!("{glued}{name}{}example.com", hit.group("at")))

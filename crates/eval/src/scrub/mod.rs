@@ -8,6 +8,7 @@
 
 pub mod audit;
 
+mod callouts;
 mod chat;
 mod clues;
 mod facts;
@@ -125,12 +126,32 @@ pub struct Scrubbed {
 
 /// Makes a fixture of a session.
 pub fn scrub(document: &Document, options: &Options) -> Scrubbed {
-    Scrubber::new(document, options).run()
+    scrub_with(document, options, &Shared::default())
+}
+
+/// Makes a fixture of a session, knowing who is in others.
+pub fn scrub_with(document: &Document, options: &Options, shared: &Shared) -> Scrubbed {
+    Scrubber::new(document, options, shared).run()
+}
+
+/// What several sessions tell about people and machines.
+#[derive(Clone, Debug, Default)]
+pub struct Shared(clues::Learnt);
+
+impl Shared {
+    /// Learns from a session.
+    pub fn learn(&mut self, document: &Document, options: &Options) {
+        self.0.read(document, options, &mut secrets::Secrets::new());
+    }
 }
 
 #[cfg(test)]
 #[path = "scrub_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "trial_tests.rs"]
+mod trial;
 
 #[cfg(test)]
 #[path = "planted_tests.rs"]

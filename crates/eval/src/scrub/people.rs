@@ -44,6 +44,14 @@ impl Clue {
         }
     }
 
+    /// A name that is to be replaced where names of this kind are.
+    pub(super) fn spelled(name: &str, kind: Kind) -> Self {
+        Self {
+            names: vec![(name.to_owned(), kind)],
+            ..Self::default()
+        }
+    }
+
     /// An address or an id.
     pub(super) fn id(id: &str) -> Self {
         Self {
@@ -58,7 +66,9 @@ impl Clue {
             return self;
         }
         if name.contains(char::is_whitespace) {
-            self.names.push((name.to_owned(), Kind::Handle));
+            let is_sentence = name.split_whitespace().all(|word| sureness(word) == Kind::Weak);
+            let kind = if is_sentence { Kind::Word } else { Kind::Handle };
+            self.names.push((name.to_owned(), kind));
         } else {
             self.names.push((name.to_owned(), sureness(name)));
         }
@@ -181,11 +191,14 @@ impl People {
             for word in words {
                 let plain = word.chars().count() < SHORTEST || is_word(word) || is_nobody(word);
                 if !plain {
-                    self.form(
-                        word,
-                        if kind == Kind::Given { Kind::Handle } else { Kind::Word },
-                        person,
-                    );
+                    let kind = if kind == Kind::Given { Kind::Handle } else { Kind::Word };
+                    self.form(word, kind, person);
+                    // Endings of cases take the place of the last vowel: `Мария`, `Марию`.
+                    if let Some(stem) = word.strip_suffix(['а', 'я', 'й', 'ь', 'о', 'е'])
+                        && stem.chars().count() >= SHORTEST
+                    {
+                        self.form(stem, Kind::Word, person);
+                    }
                 }
             }
         }

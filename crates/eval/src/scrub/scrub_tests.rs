@@ -31,7 +31,7 @@ fn plain(messages: Value) -> Vec<String> {
     texts(&scrub(&document(&messages), &Options::new("plain"))).split_off(1)
 }
 
-fn said(text: &str) -> String {
+pub(in crate::scrub) fn said(text: &str) -> String {
     plain(json!([{"role": "user", "content": "go"}, {"role": "assistant", "content": text}]))
         .pop()
         .unwrap()

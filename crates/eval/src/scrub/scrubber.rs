@@ -19,12 +19,13 @@ use serde_json::json;
 use crate::scrub::Options;
 use crate::scrub::Report;
 use crate::scrub::Scrubbed;
+use crate::scrub::Shared;
 use crate::scrub::chat;
 use crate::scrub::chat::Call;
 use crate::scrub::chat::Entry;
 use crate::scrub::chat::Placed;
+use crate::scrub::clues::Learnt;
 use crate::scrub::clues::is_wanted;
-use crate::scrub::clues::learn;
 use crate::scrub::clues::texts_of;
 use crate::scrub::facts;
 use crate::scrub::facts::Fact;
@@ -50,7 +51,6 @@ use crate::scrub::secrets::Secrets;
 use crate::scrub::strings;
 use crate::scrub::text::key_of;
 use crate::scrub::text::then;
-use crate::scrub::titles::is_nobody;
 
 /// What stands in the place of every system prompt.
 const SYSTEM: &str = "You are a helpful assistant with access to tools. The user gives you a task; you call tools to carry it out and report back.";
@@ -78,25 +78,15 @@ pub(super) struct Scrubber<'a> {
 
 impl<'a> Scrubber<'a> {
     /// Learns who and what is in the session.
-    pub(super) fn new(document: &'a Document, options: &'a Options) -> Self {
+    pub(super) fn new(document: &'a Document, options: &'a Options, shared: &Shared) -> Self {
         let facts = facts::facts(&options.keep, options.bank.as_ref());
         let spellings = facts::spellings(&facts);
-        let (mut found, mut hosts, mut secrets) = (Vec::new(), BTreeSet::new(), Secrets::new());
-        let mut owners = Vec::new();
-        let directory = document.about.directory.clone().unwrap_or_default();
+        let (mut learnt, mut secrets, mut owners) = (Learnt::default(), Secrets::new(), Vec::new());
+        let directory = document.about.directory.as_deref().unwrap_or_default();
         homes::clues(&format!("{directory}/"), &mut owners);
-        let messages = document.transcript.messages();
-        let own = [
-            options.source.as_str(),
-            &directory,
-            options.description.as_deref().unwrap_or(""),
-        ];
-        let texts = messages.iter().flat_map(texts_of).map(|(_, text)| text);
-        for text in own.into_iter().chain(texts) {
-            let mentioned = secrets.learn(text).into_iter().filter(|name| !is_nobody(name));
-            found.extend(mentioned.map(Clue::handle));
-            learn(text, &mut found, &mut hosts);
-        }
+        learnt.read(document, options, &mut secrets);
+        learnt.join(&shared.0);
+        let mut found = learnt.clues();
         found.retain(|clue| !is_wanted(clue, &spellings));
         let owner = owners.first().and_then(|clue: &Clue| clue.names.first());
         let people = People::new(&options.handles, owner.map(|(name, _)| name.as_str()), &found);
@@ -107,8 +97,8 @@ impl<'a> Scrubber<'a> {
             spellings,
             handles: Handles::new(&people),
             people,
-            hosts: machines::pattern_of(&hosts),
-            host_names: hosts,
+            hosts: machines::pattern_of(&learnt.hosts),
+            host_names: learnt.hosts,
             secrets,
             ids: Ids::default(),
             counts: Counts::default(),

@@ -13,6 +13,7 @@ use mainstay_engine::redact::Options;
 use mainstay_engine::redact::Redactor;
 use regex::Regex;
 
+use crate::scrub::mails::in_address;
 use crate::scrub::text::then;
 
 /// What the redactor knows of people and other passes do with names that stay the same.
@@ -69,9 +70,12 @@ impl Secrets {
             if OF_OTHER_PASSES.contains(&&*span.kind) {
                 continue;
             }
+            // A password in an address of the web ends before the host.
+            let host = value.rfind('@').filter(|at| *at > 0 && in_address(&text[..span.start]));
+            let value = &value[..host.unwrap_or(value.len())];
             out.push_str(&text[done..span.start]);
             out.push_str(&self.reference(&span.kind, value));
-            done = span.end;
+            done = span.start + value.len();
             count();
         }
         if done == 0 {

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 static NOBODY: LazyLock<HashSet<&'static str>> = LazyLock::new(|| words(include_str!("nobody.txt")));
+static TAGS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| words(include_str!("tags.txt")));
 static WORDS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| words(include_str!("words.txt")));
 
 fn words(list: &'static str) -> HashSet<&'static str> {
@@ -22,4 +23,9 @@ pub(super) fn is_nobody(name: &str) -> bool {
 /// Whether a name is an everyday word as well.
 pub(super) fn is_word(name: &str) -> bool {
     WORDS.contains(name.to_lowercase().as_str())
+}
+
+/// Whether a name behind an `@` is a tag, a decorator, an annotation or a rule.
+pub(super) fn is_tag(name: &str) -> bool {
+    TAGS.contains(name.to_lowercase().as_str())
 }

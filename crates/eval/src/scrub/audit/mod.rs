@@ -126,7 +126,11 @@ impl Auditor {
         for hit in names.find_iter(&lower) {
             let letter_before = lower[..hit.start()].ends_with(char::is_alphabetic);
             let letter_after = lower[hit.end()..].starts_with(char::is_alphabetic);
-            if hit.end() - hit.start() >= TELLING || !(letter_before || letter_after) {
+            // A name of several words, or beside letters of other scripts, would be a part of a longer one.
+            let plain = |c: Option<char>| c.is_none_or(|c| !c.is_alphabetic() || c.is_ascii());
+            let one = lower[hit.start()..hit.end()].chars().all(char::is_alphanumeric);
+            let glued = plain(lower[..hit.start()].chars().next_back()) && plain(lower[hit.end()..].chars().next());
+            if hit.end() - hit.start() >= TELLING && one && glued || !(letter_before || letter_after) {
                 self.note(&lower, hit.start(), hit.end(), "name", reading, path, found);
             }
         }

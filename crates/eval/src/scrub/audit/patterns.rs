@@ -29,8 +29,13 @@ static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
     vec![
         row(
             "mail",
-            r"(?i)[a-z0-9._+\-]{1,64}@(?:[a-z0-9\-]{1,63}\.)+(?:com|org|net|edu|gov|info|biz|dev|app|xyz|cloud|email|me|io|ai|co|[a-z]{2})\b",
+            r"[\p{L}\p{N}._+\-]+\x22?@(?:[\p{L}\p{N}\-]+\.)+(?:xn--[a-z0-9\-]+|\p{L}\p{L}+)",
             is_mail,
+        ),
+        row(
+            "mention",
+            r"(?i)\b(?:cc|hey|thanks|ping|(?:review|report|request|approv|assign|suggest)ed by)[: ]{1,2}@[a-z0-9][a-z0-9_.\-]{2,38}",
+            anything,
         ),
         row(
             "home",
@@ -137,14 +142,26 @@ fn apart(text: &str, found: Match<'_>) -> bool {
 }
 
 fn is_mail(text: &str, found: Match<'_>) -> bool {
-    const FILES: &[&str] = &[
-        "js", "ts", "py", "rs", "md", "sh", "cc", "so", "rb", "go", "cs", "vb", "mm", "hs", "kt", "ex", "jl", "db",
-        "gz", "xz", "bz",
-    ];
+    let files = concat!(
+        " js ts py rs md sh cc so rb go cs vb mm hs kt ex jl db gz xz bz png jpg jpeg gif svg webp ico avif bmp pdf json jsonl toml yaml yml ",
+        "xml html htm css scss txt csv log lock tgz tar zip whl jar exe dll dylib tsx jsx mjs cjs vue php java cpp hpp conf cfg ini env sql bak ",
+        "tmp patch diff service socket target timer mount slice device weight weights grad shape dtype transpose inverse conj real imag ",
+        "values value data matrix bias copy flatten dot sum mean setter getter deleter length size prototype mark fixture route command ",
+        "option task internals git class default exports min max "
+    );
     let Some((name, host)) = found.as_str().split_once('@') else {
         return false;
     };
-    let host = host.to_ascii_lowercase();
+    let host = host.to_lowercase();
+    let first = host.split('.').next().unwrap_or("");
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_version = first.strip_prefix('v').is_some_and(is_digits)
+        || is_digits(first)
+            && host
+                .split('.')
+                .nth(1)
+                .is_some_and(|next| next.starts_with(|c: char| c.is_ascii_digit()));
+    let is_code = is_version || matches!(first, "self" | "this" | "np" | "torch" | "jnp" | "pytest" | "app");
     let end = host.rsplit('.').next().unwrap_or("");
     let is_example = ["example.com", "example.org", "example.net"]
         .iter()
@@ -155,8 +172,21 @@ fn is_mail(text: &str, found: Match<'_>) -> bool {
         .get(usize::from(before(text, &found).ends_with('\\'))..)
         .unwrap_or(name);
     let is_remote = matches!(name, "git" | "hg" | "svn") && text[found.end()..].starts_with(':');
-    let in_address = before(text, &found).ends_with("://") || before(text, &found).ends_with('@');
-    !is_example && !is_remote && !in_address && !FILES.contains(&end) && !text[found.end()..].starts_with('(')
+    // The login of an address of the web.
+    let token = before(text, &found)
+        .rsplit(|c: char| c.is_whitespace() || "\"'<>(),?#".contains(c))
+        .next()
+        .unwrap_or("");
+    let in_address = token
+        .rsplit_once("://")
+        .is_some_and(|(_, login)| !login.contains(['/', '@']));
+    !is_example
+        && !is_remote
+        && !is_code
+        && !in_address
+        && !name.is_empty()
+        && !files.contains(&format!(" {end} "))
+        && !text[found.end()..].starts_with('(')
 }
 
 /// Names of home directories that are nobody's.
