@@ -12,9 +12,12 @@ use mainstay_eval::scrub;
 use mainstay_eval::scrub::Options;
 use mainstay_eval::scrub::Report;
 use mainstay_eval::scrub::Scrubbed;
+use mainstay_eval::scrub::Shared;
 use mainstay_eval::scrub::audit::Auditor;
 use mainstay_eval::scrub::audit::Finding;
+use mainstay_wire::document::Document;
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::environment;
 use crate::eval::GateNotMet;
@@ -29,7 +32,7 @@ use crate::screen::plain;
 /// Make fixtures fit to publish from sessions: no secrets, no people, no machines in them.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Session files, databases or directories, or `-` for standard input; with --audit, fixtures.
+    /// Session files or databases, or `-` for standard input; with --audit, fixtures or directories of them.
     #[arg(required = true, value_name = "SESSION")]
     sessions: Vec<String>,
 
@@ -81,7 +84,7 @@ pub struct Arguments {
     #[arg(long, conflicts_with_all = ["out", "name", "description", "first_turn", "probes", "keep", "force"])]
     audit: bool,
 
-    /// Write fixtures although the audit objects to them or facts are lost.
+    /// Write fixtures although the audit objects to them, facts are lost or the file is there already.
     #[arg(long)]
     force: bool,
 
@@ -130,16 +133,21 @@ pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
             arguments.sessions.len()
         );
     }
-    for session in &arguments.sessions {
-        let row = if arguments.audit {
-            audited(arguments, session)?
-        } else {
-            scrubbed(arguments, session)?
-        };
-        if !arguments.json {
-            show(&row, screen)?;
+    let jobs = if arguments.audit { Vec::new() } else { jobs(arguments)? };
+    let mut shared = Shared::default();
+    for job in jobs.iter().filter(|_| jobs.len() > 1) {
+        shared.learn(&job.document, &job.options);
+    }
+    for job in &jobs {
+        rows.push(scrubbed(arguments, job, &shared)?);
+    }
+    if arguments.audit {
+        for file in fixtures(&arguments.sessions)? {
+            rows.push(audited(arguments, &file)?);
         }
-        rows.push(row);
+    }
+    for row in rows.iter().filter(|_| !arguments.json) {
+        show(row, screen)?;
     }
     let directory_bytes = arguments.out.as_deref().map(size_of_fixtures);
     if let Some(total) = directory_bytes.filter(|total| *total > scrub::DIRECTORY_LIMIT as u64) {
@@ -171,6 +179,11 @@ fn is_clean(row: &Row) -> bool {
 
 fn audited(arguments: &Arguments, file: &str) -> anyhow::Result<Row> {
     let text = std::fs::read_to_string(file).with_context(|| file.to_owned())?;
+    let is_bank =
+        serde_json::from_str(&text).is_ok_and(|root: Value| root["probes"].is_array() && root["messages"].is_null());
+    if is_bank {
+        anyhow::bail!("{file} is a probe bank, not a fixture: --probes takes it, and the audit is for fixtures");
+    }
     let auditor = Auditor::new(&given(arguments), &arguments.allow);
     Ok(Row {
         source: file.to_owned(),
@@ -181,29 +194,121 @@ fn audited(arguments: &Arguments, file: &str) -> anyhow::Result<Row> {
     })
 }
 
-fn scrubbed(arguments: &Arguments, session: &str) -> anyhow::Result<Row> {
-    let input = Input {
-        session: session.to_owned(),
-        from: arguments.from.clone(),
-        id: arguments.session_id.clone(),
-        history: arguments.history,
+/// A session to scrub.
+struct Job {
+    session: String,
+    bytes: u64,
+    document: Document,
+    options: Options,
+}
+
+/// All sessions, read. Before anything is scrubbed it is clear that every fixture has a file of its own, and no other is lost.
+fn jobs(arguments: &Arguments) -> anyhow::Result<Vec<Job>> {
+    let mut jobs: Vec<Job> = Vec::new();
+    for session in &arguments.sessions {
+        let options = options(arguments, session)?;
+        let path = path_of(arguments, &options.name);
+        if let Some(other) = jobs
+            .iter()
+            .find(|job| job.options.name == options.name && !arguments.force)
+        {
+            anyhow::bail!(
+                "{} and {session} would both be written to {}: scrub them one by one with --name, or say --force",
+                other.session,
+                path.display()
+            );
+        }
+        if path.exists() && !arguments.force {
+            anyhow::bail!(
+                "{} is there already: --name names another fixture, --force overwrites it",
+                path.display()
+            );
+        }
+        let input = Input {
+            session: session.clone(),
+            from: arguments.from.clone(),
+            id: arguments.session_id.clone(),
+            history: arguments.history,
+        };
+        let document = input.read().map_err(|error| explained(error, session))?;
+        jobs.push(Job {
+            session: session.clone(),
+            bytes: input.size(),
+            document,
+            options,
+        });
+    }
+    Ok(jobs)
+}
+
+/// A directory that holds sessions is not a session: says which file could be meant.
+fn explained(error: anyhow::Error, session: &str) -> anyhow::Error {
+    if !Path::new(session).is_dir() {
+        return error;
+    }
+    let named = files_in(session, &["jsonl", "json"])
+        .ok()
+        .and_then(|files| files.into_iter().next());
+    let named = named.unwrap_or_else(|| format!("{}/SESSION.jsonl", session.trim_end_matches('/')));
+    error.context(format!(
+        "{session} is a directory, and the file of a session is expected: mainstay scrub {named} -o DIR"
+    ))
+}
+
+/// The files of a directory with one of these endings, in the order of their names.
+fn files_in(directory: &str, endings: &[&str]) -> anyhow::Result<Vec<String>> {
+    let entries = std::fs::read_dir(directory).with_context(|| directory.to_owned())?;
+    let paths = entries.flatten().map(|entry| entry.path());
+    let has_ending = |path: &PathBuf| {
+        path.extension()
+            .is_some_and(|ending| endings.iter().any(|known| ending == *known))
     };
-    let document = input.read()?;
-    let _busy = busy("scrubbing", input.size());
-    let options = options(arguments, session)?;
+    let mut files: Vec<String> = paths
+        .filter(has_ending)
+        .map(|path| path.display().to_string())
+        .collect();
+    files.sort();
+    Ok(files)
+}
+
+/// The fixtures to audit: files as they are given, and those of directories.
+fn fixtures(given: &[String]) -> anyhow::Result<Vec<String>> {
+    let mut files = Vec::new();
+    for name in given {
+        if !Path::new(name).is_dir() {
+            files.push(name.clone());
+            continue;
+        }
+        let inside = files_in(name, &["json"])?;
+        if inside.is_empty() {
+            anyhow::bail!("there is no fixture in {name}: .json files are expected there");
+        }
+        files.extend(inside);
+    }
+    Ok(files)
+}
+
+/// Where a fixture goes.
+fn path_of(arguments: &Arguments, name: &str) -> PathBuf {
+    let directory = arguments.out.as_deref().unwrap_or(Path::new("."));
+    directory.join(format!("{name}.json"))
+}
+
+fn scrubbed(arguments: &Arguments, job: &Job, shared: &Shared) -> anyhow::Result<Row> {
+    let _busy = busy("scrubbing", job.bytes);
     let Scrubbed {
         fixture,
         report,
         mut names,
-    } = scrub::scrub(&document, &options);
+    } = scrub::scrub_with(&job.document, &job.options, shared);
     names.extend(given(arguments));
     let text = fixture.text();
     let findings = Auditor::new(&names, &arguments.allow)
         .audit(&text)
         .context("the fixture")?;
     let mut row = Row {
-        source: session.to_owned(),
-        name: options.name,
+        source: job.session.clone(),
+        name: job.options.name.clone(),
         written: None,
         report: Some(report),
         findings,
@@ -211,7 +316,7 @@ fn scrubbed(arguments: &Arguments, session: &str) -> anyhow::Result<Row> {
     if is_clean(&row) || arguments.force {
         let directory = arguments.out.as_deref().unwrap_or(Path::new("."));
         std::fs::create_dir_all(directory).with_context(|| directory.display().to_string())?;
-        let path = directory.join(format!("{}.json", row.name));
+        let path = path_of(arguments, &row.name);
         std::fs::write(&path, text).with_context(|| path.display().to_string())?;
         row.written = Some(path.display().to_string());
     }
@@ -241,7 +346,9 @@ fn options(arguments: &Arguments, session: &str) -> anyhow::Result<Options> {
     let now = jiff::Timestamp::from_millisecond(environment::now().0)?;
     Ok(Options {
         description: arguments.description.clone(),
-        source: session.to_owned(),
+        source: Path::new(session)
+            .file_name()
+            .map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
         scrubbed_at: now.to_string().chars().take(19).chain(['Z']).collect(),
         handles: arguments
             .handle

@@ -146,3 +146,50 @@ fn an_audit_says_where_and_ends_with_100() {
         );
     }
 }
+
+#[test]
+fn no_file_is_lost_and_directories_are_explained() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, out) = (session(folder.path()), folder.path().join("out"));
+    let out = out.to_str().unwrap();
+    let arguments = ["scrub", &path, "-o", out, "--handle", "wobblefrotz"];
+    let output = mainstay(&arguments);
+    assert!(output.status.success(), "{}", shown(&output));
+    let fixture: Value =
+        serde_json::from_str(&std::fs::read_to_string(format!("{out}/parser-fix.json")).unwrap()).unwrap();
+    assert_eq!(fixture["source"], "parser-fix.json");
+    let again = mainstay(&arguments);
+    assert!(
+        !again.status.success() && shown(&again).contains("is there already"),
+        "{}",
+        shown(&again)
+    );
+    assert!(mainstay(&[&arguments[..], &["--force"]].concat()).status.success());
+    let second = folder.path().join("b");
+    std::fs::create_dir(&second).unwrap();
+    let (second, fresh) = (session(&second), folder.path().join("fresh"));
+    let both = mainstay(&["scrub", &path, &second, "-o", fresh.to_str().unwrap()]);
+    assert!(
+        !both.status.success() && shown(&both).contains("would both be written"),
+        "{}",
+        shown(&both)
+    );
+    assert!(!fresh.exists());
+    let audit = mainstay(&["scrub", "--audit", out]);
+    assert!(audit.status.success(), "{}", shown(&audit));
+    let bank = folder.path().join("x.probes.json");
+    std::fs::write(&bank, json!({"fixture": "x", "probes": []}).to_string()).unwrap();
+    let audit = mainstay(&["scrub", "--audit", bank.to_str().unwrap()]);
+    assert!(
+        !audit.status.success() && shown(&audit).contains("is a probe bank"),
+        "{}",
+        shown(&audit)
+    );
+    let directory = folder.path().join("b");
+    let output = mainstay(&["scrub", directory.to_str().unwrap(), "-o", fresh.to_str().unwrap()]);
+    assert!(
+        !output.status.success() && shown(&output).contains("file of a session is expected"),
+        "{}",
+        shown(&output)
+    );
+}
