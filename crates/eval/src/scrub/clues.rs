@@ -1,5 +1,6 @@
 //! What a session tells about who and what is in it.
 
+use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
 use mainstay_engine::transcript::Author;
@@ -18,6 +19,8 @@ use crate::scrub::mentions;
 use crate::scrub::opening;
 use crate::scrub::pass::Pass;
 use crate::scrub::people::Clue;
+use crate::scrub::records;
+use crate::scrub::records::Asked;
 use crate::scrub::secrets::Secrets;
 use crate::scrub::strings;
 use crate::scrub::titles::is_nobody;
@@ -68,11 +71,53 @@ impl Learnt {
             self.called.extend(mentioned.map(Clue::handle));
             learn(text, self);
         }
+        self.answers(document.transcript.messages());
         // What the first message becomes is read as well: scrubbing the fixture again finds the same people.
         let is_user = |message: &&Message| message.role == Role::User && message.author != Author::Tool;
         let first = document.transcript.messages().iter().find(is_user);
         for (_, text) in first.into_iter().flat_map(texts_of) {
             learn(&opening::neutral(text), self);
+        }
+    }
+
+    /// From what machines answered when they were asked who and what they are.
+    fn answers(&mut self, messages: &[Message]) {
+        let mut open: BTreeMap<String, Vec<Asked>> = BTreeMap::new();
+        for part in messages.iter().flat_map(|message| &message.parts) {
+            match part {
+                Part::Call(call) => strings::visit(call.input.as_str(), &mut |string| {
+                    if let Some(asked) = records::asked(string) {
+                        open.insert(call.id.as_str().to_owned(), asked);
+                    }
+                }),
+                Part::Result(result) => {
+                    let Some(asked) = open.remove(result.id.as_str()) else {
+                        continue;
+                    };
+                    let texts = result.content.iter().filter_map(|content| match content {
+                        Content::Text(text) => Some(&**text),
+                        Content::Media(_) | Content::Opaque(_) => None,
+                    });
+                    for (asked, line) in asked.into_iter().zip(texts.flat_map(str::lines)) {
+                        self.answer(asked, line.trim());
+                    }
+                }
+                Part::Text(_) | Part::Thinking(_) | Part::Media(_) | Part::Opaque(_) => {}
+            }
+        }
+    }
+
+    fn answer(&mut self, asked: Asked, line: &str) {
+        let is_name = line.chars().all(|c| c.is_alphanumeric() || "._-\\".contains(c)) && records::is_account(line);
+        match asked {
+            Asked::Account if is_name => {
+                let name = line.rsplit('\\').next().unwrap_or(line);
+                self.found.push(Clue::handle(name));
+            }
+            Asked::Host if is_name && machines::is_telling(line) => {
+                self.hosts.insert(line.to_lowercase());
+            }
+            Asked::Account | Asked::Host => {}
         }
     }
 
@@ -109,9 +154,11 @@ pub(super) fn learn(text: &str, learnt: &mut Learnt) {
         called,
     } = learnt;
     mails::clues(text, found);
+    records::clues(text, found);
     strings::visit(text, &mut |string| {
         if string.len() < text.len() {
             mails::clues(string, found);
+            records::clues(string, found);
         }
         homes::clues(string, found);
         mentions::clues(string, found);

@@ -37,6 +37,8 @@ static KEYED: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+static NUMBER: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[0-9]{15,20}\b"));
+
 /// People by their ids.
 pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
     for pattern in [&*MENTION, &*MATRIX, &*TELEGRAM] {
@@ -142,10 +144,20 @@ pub(super) fn scrub<'t>(people: &People, text: &'t str, count: &mut dyn FnMut())
 }
 
 /// Replaces ids under their names.
-pub(super) fn scrub_ids<'t>(ids: &mut Ids, text: &'t str, count: &mut dyn FnMut()) -> Cow<'t, str> {
-    replace(text, &KEYED, |hit| {
+pub(super) fn scrub_ids<'t>(people: &People, ids: &mut Ids, text: &'t str, count: &mut dyn FnMut()) -> Cow<'t, str> {
+    let text = replace(text, &KEYED, |hit| {
         let new = ids.stand_in(hit.group("id"))?;
         count();
         Some(format!("{}{new}", hit.group("key")))
+    });
+    // The number of somebody who is mentioned, under any key.
+    then(text, |text| {
+        replace(text, &NUMBER, |hit| {
+            let is_mention = hit.before.ends_with(['@', '!', '&', '=']) || hit.before.ends_with("%40");
+            people.of_id(hit.whole()).filter(|_| !is_mention)?;
+            let new = ids.stand_in(hit.whole())?;
+            count();
+            Some(new)
+        })
     })
 }

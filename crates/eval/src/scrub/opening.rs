@@ -14,7 +14,15 @@ const MARK: &str = "Task: ";
 
 /// What is spoken of exactly: blocks and pieces of code, quotations, addresses, paths.
 static EXACT: LazyLock<Regex> = LazyLock::new(|| {
-    let exact = r#"```[\s\S]*?(?:```|\z)|`[^`\n]*`|"[^"\n]{1,400}"|“[^”\n]{1,400}”|«[^»\n]{1,400}»|https?://\S+|\S*[/\\_<>{}=|]\S*"#;
+    // Lines of programs and queries first: in doubt a line stays as it is.
+    let exact = concat!(
+        r#"```[\s\S]*?(?:```|\z)|~~~[\s\S]*?(?:~~~|\z)"#,
+        r#"|(?m:^(?: {4}|\t).*$|^.*[;{}]\s*$|^\s*(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP|WITH|FROM|WHERE|JOIN|SET|VALUES|[$>#%])\b?.*$)"#,
+        r#"|(?m:^\s*(?:for|while|if|elif|else|def|class|import|from|return|let|const|var|fn|func|function|public|private|async|print|try|with|#include)\b.*(?:[=(\[]|:\s*$).*$)"#,
+        r#"|(?m:^.*\b(?:select|SELECT)\b.*\b(?:from|FROM)\b.*\b(?:where|WHERE|join|JOIN|limit|LIMIT|order by|ORDER BY)\b.*$)"#,
+        r#"|`[^`\n]*`|"[^"\n]{1,400}"|“[^”\n]{1,400}”|«[^»\n]{1,400}»|(?:^|\s)'[^'\n]{1,400}'"#,
+        r#"|https?://\S+|\S*[/\\_<>{}=|\[\]$@+*&^~#]\S*|\w+(?:[.:\-]\w+)+|\w+\(\S*"#
+    );
     Regex::new(exact).expect("the pattern is fixed, and a test runs it")
 });
 
@@ -44,11 +52,17 @@ static VOICE: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
             r"(?i)\b(?:btw|lol|haha+|hmm+|uh+|um+|omg|imo|imho|tbh|honestly|basically|really|super|kinda|sorta|gonna|wanna|damn|wtf|(?:mother)?fuck\w*|shit\w*)\b,? ?",
             "",
         ),
-        (r"(?i)\bi'?m\b", "the user is"),
-        (r"(?i)\bi've\b", "the user has"),
-        (r"(?i)\bi'll\b", "the user will"),
-        (r"(?i)\bi'd\b", "the user would"),
-        (r"\b[Ii]\b", "the user"),
+        (r"(?i)\bi['’]m\b", "the user is"),
+        (r"(?i)\bi['’]ve\b", "the user has"),
+        (r"(?i)\bi['’]ll\b", "the user will"),
+        (r"(?i)\bi['’]d\b", "the user would"),
+        (r"(?m)(^|[\s(,;:.])[Ii] am\b", "${1}the user is"),
+        (r"(?m)(^|[\s(,;:.])[Ii] have\b", "${1}the user has"),
+        // Only before a verb: elsewhere it is an index or a number.
+        (
+            r"(?m)(^|[\s(,;:.])[Ii] ((?:was|had|do|did|don['’]t|didn['’]t|can|can['’]t|cannot|could|will|won['’]t|would|should|must|may|might|want|wanted|need|needed|think|thought|believe|guess|suspect|know|knew|see|saw|get|got|use|used|run|ran|try|tried|call|called|write|wrote|make|made|add|added|change|changed|fix|fixed|find|found|notice|noticed|like|prefer|expect|expected|hope|just|also|still|already|keep|kept|put|set|start|started|build|built|install|installed|deploy|deployed|moved|removed|upgraded|updated|work|worked|always|never|only)\b)",
+            "${1}the user $2",
+        ),
         (r"(?i)\bmy\b", "the user's"),
         (r"(?i)\b(?:me|myself)\b", "the user"),
         (r"(?i)\bmine\b", "the user's"),

@@ -301,9 +301,9 @@ impl<'a> Scrubber<'a> {
             }),
             false => Cow::Borrowed(text),
         });
-        let ids = &mut self.ids;
+        let (ids, people) = (&mut self.ids, &self.people);
         let hidden = then(hidden, |text| {
-            mentions::scrub_ids(ids, text, &mut || counts.add(Pass::Mentions))
+            mentions::scrub_ids(people, ids, text, &mut || counts.add(Pass::Mentions))
         });
         then(hidden, |text| self.strings(text, TEXT_PASSES.len()))
     }

@@ -14,6 +14,7 @@ use mainstay_engine::redact::Redactor;
 use regex::Regex;
 
 use crate::scrub::mails::in_address;
+use crate::scrub::numbers::is_version;
 use crate::scrub::text::then;
 
 /// What the redactor knows of people and other passes do with names that stay the same.
@@ -67,7 +68,8 @@ impl Secrets {
             let Some(value) = text.get(span.start..span.end).filter(|_| span.start >= done) else {
                 continue;
             };
-            if OF_OTHER_PASSES.contains(&&*span.kind) {
+            let is_version = &*span.kind == "ip" && is_version(&text[..span.start], value, &text[span.end..]);
+            if is_version || OF_OTHER_PASSES.contains(&&*span.kind) {
                 continue;
             }
             // A password in an address of the web ends before the host.

@@ -138,3 +138,105 @@ fn names_end_where_their_words_end() {
     let left = said("Author: Мария Лебедева <d@firma.ru>\nспроси Марию, код Лебедевой");
     assert!(!left.contains("Лебедев") && !left.contains("Мари"), "{left}");
 }
+
+#[test]
+fn public_addresses_go_and_versions_stay() {
+    for text in [
+        "our server 45.83.64.1",
+        "Server at 45.83.64.1 port 22",
+        "listening on 5.9.14.22:8443",
+        "ssh to ec2-54-201-33-12.us-west-2.compute.amazonaws.com",
+    ] {
+        let left = said(text);
+        assert!(
+            !left.contains("45.83") && !left.contains("5.9.14") && !left.contains("54-201"),
+            "{left}"
+        );
+    }
+    for text in [
+        "kernel 5.15.0.91",
+        "section 4.2.1.3",
+        "pyerfa 2.0.0.1",
+        "server 10.0.0.7",
+        "30 Requests Drive the load",
+    ] {
+        assert_eq!((said(text).as_str(), found_in(text)), (text, 0));
+    }
+}
+
+#[test]
+fn records_tell_names() {
+    for (text, names) in [
+        (
+            "{\"login\": \"tferrow\", \"id\": 3, \"name\": \"Tess Ferrow\"}\n",
+            &["ferrow", "Tess"][..],
+        ),
+        (
+            "{\"username\": \"kvossler\", \"global_name\": \"Petra Vossler\"} asked",
+            &["ossler", "Petra"],
+        ),
+        ("Copyright (c) 2019-2024 Jolanta Roquefort", &["Roquefort", "Jolanta"]),
+        (" * @author Jolanta Roquefort", &["Roquefort"]),
+        ("// TODO(mkowalczyk): later; mkowalczyk knows", &["kowalczyk"]),
+        ("assignee: Jolanta Roquefort", &["Roquefort"]),
+        ("-rw-r--r-- 1 tferrow staff 120 Jan  3 10:00 a.txt", &["ferrow"]),
+        (
+            "USER PID %CPU\ntferrow   123  0.0  0.1 12345 6789 ? S 10:00 0:00 bash",
+            &["ferrow"],
+        ),
+        (
+            "<@845210998877665544> said {\"id\": \"845210998877665544\"}",
+            &["84521"],
+        ),
+    ] {
+        let left = said(text);
+        assert!(names.iter().all(|name| !left.contains(name)), "{left}");
+    }
+    for text in [
+        "Copyright (c) 2019 The Rust Project Developers",
+        "-rw-r--r-- 1 root root 120 Jan  3 10:00 a.txt",
+        "TODO(perf): later",
+        "{\"name\": \"Release Build\", \"id\": 3}",
+    ] {
+        assert_eq!(said(text), text);
+    }
+    let call = json!({"id": "c", "type": "function", "function": {"name": "sh", "arguments": "{\"command\":\"whoami && hostname\"}"}});
+    let messages = json!([
+        {"role": "user", "content": "go"},
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": "tferrow\nbluefin\n"},
+        {"role": "assistant", "content": "tferrow is on bluefin"},
+    ]);
+    let text = scrub(&document(&messages), &Options::new("asked")).fixture.text();
+    assert!(!text.contains("tferrow") && !text.contains("bluefin"), "{text}");
+}
+
+#[test]
+fn the_first_message_keeps_its_code() {
+    for (text, expected) in [
+        (
+            "I am stuck, I have no idea",
+            "Task: the user is stuck, the user has no idea",
+        ),
+        (
+            "SELECT my, I FROM me WHERE i = 1",
+            "Task: SELECT my, I FROM me WHERE i = 1",
+        ),
+        (
+            "for i in range(3): print(i, me)",
+            "Task: for i in range(3): print(i, me)",
+        ),
+        (
+            "rename 'my me' and my-app, my.cnf",
+            "Task: rename 'my me' and my-app, my.cnf",
+        ),
+        (
+            "look at element i of a Type I list",
+            "Task: look at element i of a Type I list",
+        ),
+    ] {
+        let messages = json!([{"role": "user", "content": text}]);
+        let fixture = scrub(&document(&messages), &Options::new("first")).fixture;
+        assert_eq!(fixture.messages[1]["content"], expected);
+    }
+}

@@ -85,7 +85,7 @@ static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
         row(
             "street",
             r"\b[0-9]{1,5} (?:[A-Z][a-z]+ ){1,3}(?:Street|Avenue|Boulevard|Road|Lane|Drive)\b",
-            anything,
+            is_street,
         ),
         row(
             "place",
@@ -310,10 +310,30 @@ fn is_public(text: &str, found: Match<'_>) -> bool {
             .strip_prefix('.')
             .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     let near = near(text, &found);
-    let said = ["version", "ver ", "v.", "chrome", "release", "build", "oid", "=="]
+    let said = [
+        "version", "ver ", "v.", "chrome", "release", "build", "oid", "==", "kernel", "section", "chapter", "§",
+    ]
+    .iter()
+    .any(|word| near.contains(word));
+    // Small numbers after a bare word are those of a package, unless a port follows or the word is a machine's.
+    let machine = ["server", "host", "ip", "addr", "ssh", "ping", "node", "machine", "//"]
         .iter()
         .any(|word| near.contains(word));
-    !(reserved || documentation || everybodys || in_version || said)
+    let small = address.octets().iter().all(|part| *part < 20) && !machine && !text[found.end()..].starts_with(':');
+    let small = small && near.ends_with(' ') && near.trim_end().ends_with(|c: char| c.is_alphanumeric());
+    !(reserved || documentation || everybodys || in_version || said || small)
+}
+
+fn is_street(text: &str, found: Match<'_>) -> bool {
+    let after = &text[found.end()..];
+    !["the", "a", "an", "this", "our", "their", "its", "it", "to"]
+        .iter()
+        .any(|word| {
+            after
+                .strip_prefix(' ')
+                .and_then(|rest| rest.strip_prefix(word))
+                .is_some_and(|rest| rest.starts_with(' '))
+        })
 }
 
 fn is_hardware(text: &str, found: Match<'_>) -> bool {
