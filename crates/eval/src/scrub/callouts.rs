@@ -11,7 +11,6 @@ use crate::scrub::people::Clue;
 use crate::scrub::people::Kind;
 use crate::scrub::titles::is_nobody;
 use crate::scrub::titles::is_tag;
-use crate::scrub::titles::is_word;
 
 fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("the pattern is fixed, and a test runs it")
@@ -89,7 +88,7 @@ fn called_in(line: &str, found: &mut Vec<Clue>, code: &mut BTreeSet<String>) {
         let is_cued = CUE.is_match(&before[from..]);
         if after.starts_with(['(', '{', '[', '/', '@', '=', ':'])
             && !(is_cued && after.starts_with(": "))
-            && !(after.starts_with(": ") && !is_code)
+            && (is_code || !after.starts_with(": "))
         {
             code.insert(name.to_lowercase());
             continue;
@@ -255,10 +254,5 @@ fn is_person(name: &str) -> bool {
     let letters = name.chars().filter(|c| c.is_alphabetic()).count();
     let starts = name.chars().next().is_some_and(char::is_alphanumeric);
     // What begins like a pseudonym of ours may be one that is glued to something.
-    starts
-        && !lower.starts_with("user")
-        && letters >= 3
-        && !is_nobody(name)
-        && !BRANCHES.contains(&&*lower)
-        && !(is_word(name) && name.len() < 4)
+    starts && !lower.starts_with("user") && letters >= 3 && !is_nobody(name) && !BRANCHES.contains(&&*lower)
 }

@@ -166,7 +166,7 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
         let name = captures["name"].trim();
         let is_maker = name
             .split_whitespace()
-            .any(|word| MAKERS.contains(&&*word.to_lowercase().trim_end_matches('.')));
+            .any(|word| MAKERS.contains(&word.to_lowercase().trim_end_matches('.')));
         let clue = Clue::default().with_name(name);
         if !is_maker && !clue.names.is_empty() && is_account(name) {
             found.push(clue);
