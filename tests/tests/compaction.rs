@@ -212,22 +212,7 @@ fn the_store_gives_back_every_original_and_every_dropped_text() {
         let result = document.changed_chunks(compactor.changes());
         let original: Vec<&[u8]> = document.original_chunks().into_iter().map(str::as_bytes).collect();
         let pieces: Vec<&[u8]> = result.iter().map(|chunk| chunk.as_bytes()).collect();
-        let dropped: Vec<_> = outcome
-            .dropped
-            .iter()
-            .map(|dropped| NewDropped {
-                reference: &dropped.reference,
-                text: &dropped.text,
-                message: dropped.spot.message as usize,
-                part: dropped.spot.part as usize,
-                role: dropped.role,
-                author: dropped.author,
-                tool: dropped.tool.as_deref(),
-                action: dropped.action.name(),
-                tokens: dropped.tokens,
-                failed: false,
-            })
-            .collect();
+        let dropped: Vec<_> = outcome.dropped.iter().map(NewDropped::from).collect();
         let key = format!("conversation {seed}");
         let id = store
             .append(&NewCheckpoint {

@@ -89,7 +89,8 @@ async fn ask(request: &Request, writers: &Writers<'_>, from: &mut usize) -> Repl
     }
 }
 
-fn prompt(request: &Request) -> Prompt {
+/// What a model is asked where it gets records.
+pub fn prompt(request: &Request) -> Prompt {
     Prompt {
         system: request.system.clone(),
         turns: vec![(Speaker::User, request.user.clone())],

@@ -8,6 +8,7 @@ use std::fmt;
 use mainstay_engine::transcript::Author;
 use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::Timestamp;
+use mainstay_engine::transform;
 use serde::Deserialize;
 use serde::Serialize;
 
@@ -131,6 +132,23 @@ pub struct NewDropped<'a> {
     pub tokens: u64,
     /// Whether it tells of a failure. Failures are found before other tool output.
     pub failed: bool,
+}
+
+impl<'a> From<&'a transform::Dropped> for NewDropped<'a> {
+    fn from(dropped: &'a transform::Dropped) -> Self {
+        Self {
+            reference: &dropped.reference,
+            text: &dropped.text,
+            message: dropped.spot.message as usize,
+            part: dropped.spot.part as usize,
+            role: dropped.role,
+            author: dropped.author,
+            tool: dropped.tool.as_deref(),
+            action: dropped.action.name(),
+            tokens: dropped.tokens,
+            failed: dropped.failed,
+        }
+    }
 }
 
 /// Something a compaction replaced or removed, as it was kept.

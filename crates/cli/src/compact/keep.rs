@@ -6,8 +6,6 @@ use mainstay_engine::compaction::Compactor;
 use mainstay_engine::compaction::Outcome;
 use mainstay_engine::compaction::Seat;
 use mainstay_engine::transcript::Part;
-use mainstay_engine::transcript::ToolOutcome;
-use mainstay_engine::transform::Dropped;
 use mainstay_llm::price::Spent;
 use mainstay_store::CheckpointId;
 use mainstay_store::Metrics;
@@ -48,26 +46,7 @@ pub fn keep(
     let document = moment.document;
     let result_chunks = document.compacted_chunks(&outcome.changes, outcome.block.as_ref());
     let result_bytes: Vec<&[u8]> = result_chunks.iter().map(|chunk| chunk.as_bytes()).collect();
-    let failed = |dropped: &Dropped| {
-        let part = &document.transcript.messages()[dropped.spot.message as usize].parts[dropped.spot.part as usize];
-        matches!(part, Part::Result(result) if result.outcome == ToolOutcome::Failure)
-    };
-    let dropped: Vec<_> = outcome
-        .dropped
-        .iter()
-        .map(|dropped| NewDropped {
-            reference: &dropped.reference,
-            text: &dropped.text,
-            message: dropped.spot.message as usize,
-            part: dropped.spot.part as usize,
-            role: dropped.role,
-            author: dropped.author,
-            tool: dropped.tool.as_deref(),
-            action: dropped.action.name(),
-            tokens: dropped.tokens,
-            failed: failed(dropped),
-        })
-        .collect();
+    let dropped: Vec<_> = outcome.dropped.iter().map(NewDropped::from).collect();
     let plan = serde_json::to_string(&report::PlanReport::new(document, &outcome.plan))?;
     let model = arguments.counting.model_of(document);
     let turns = document

@@ -145,10 +145,13 @@ fn print(arguments: &Arguments, comparison: &Comparison, screen: &mut Screen) ->
 pub fn against(earlier: &Path, run: &Path, screen: &mut Screen) -> anyhow::Result<()> {
     let (a, b) = (Run::read(earlier)?, Run::read(run)?);
     let comparison = mainstay_eval::compare::compare(&a, &b, &Options::default())?;
-    show(&blocks(&comparison), screen)?;
-    for warning in &comparison.warnings {
-        screen.warn(warning);
-    }
+    tell(&blocks(&comparison), &comparison.warnings, screen)
+}
+
+/// Shows a comparison, and behind it what to know before believing it.
+fn tell(blocks: &[Block], warnings: &[String], screen: &mut Screen) -> anyhow::Result<()> {
+    show(blocks, screen)?;
+    warnings.iter().for_each(|warning| screen.warn(warning));
     Ok(())
 }
 

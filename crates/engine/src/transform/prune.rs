@@ -85,6 +85,13 @@ pub struct Dropped {
     pub tokens: u64,
     /// What stands there now costs this.
     pub tokens_left: u64,
+    /// Whether it is a result that tells of a failure.
+    pub failed: bool,
+}
+
+/// Whether a part is a result that tells of a failure.
+pub(super) fn is_failure(part: &Part) -> bool {
+    matches!(part, Part::Result(result) if result.outcome == ToolOutcome::Failure)
 }
 
 /// The changes of a pass.
@@ -133,6 +140,7 @@ pub fn prune(transcript: &Transcript, plan: &Plan, family: Family, hide: &dyn Fn
             text: text.into(),
             tokens: before,
             tokens_left: left,
+            failed: is_failure(part),
         });
     }
     pruned

@@ -13,6 +13,7 @@ use crate::transcript::Spot;
 use crate::transcript::ToolCall;
 use crate::transcript::Transcript;
 use crate::transform::prune::Dropped;
+use crate::transform::prune::is_failure;
 use crate::transform::prune::media_text;
 use crate::transform::prune::result_text;
 use crate::transform::prune::thinking_text;
@@ -77,6 +78,7 @@ fn dropped_part(
         tokens: measure_part(part, family).total(),
         text: text.into(),
         tokens_left: 0,
+        failed: is_failure(part),
     })
 }
 

@@ -10,6 +10,7 @@ use crate::fixture::Kind;
 use crate::fixture::Probe;
 use crate::grade::grade;
 use crate::record::Fate;
+use crate::record::Sample;
 use crate::record::Shown;
 use crate::record::StateRecord;
 

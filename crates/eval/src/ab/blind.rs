@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::ab::Name;
-use crate::ab::name_of;
 use crate::fixture::Exam;
 use crate::fixture::Probe;
 use crate::record::Run;
+use crate::record::SampleName;
 use crate::stats::Generator;
 
 /// An answer to score. Whoever scores gets all of it but the names of its samples.
@@ -19,17 +18,17 @@ pub struct Item {
     /// The answer.
     pub answer: String,
     /// Whose it is: every sample that gave these very words to this question at this checkpoint.
-    pub samples: Vec<Name>,
+    pub samples: Vec<SampleName>,
 }
 
 /// The answers of a run, shuffled by its seed and numbered in that order. The same words at the same checkpoint are one item, so that
 /// they get one score, and people read them once.
 pub fn items(run: &Run, exam: &Exam) -> Vec<Item> {
-    let mut found: BTreeMap<(&str, &str, &str), Vec<Name>> = BTreeMap::new();
+    let mut found: BTreeMap<(&str, &str, &str), Vec<SampleName>> = BTreeMap::new();
     for sample in &run.samples {
         if let Some(answer) = &sample.answer {
             let place = (sample.fixture.as_str(), sample.probe.as_str(), answer.as_str());
-            found.entry(place).or_default().push(name_of(sample));
+            found.entry(place).or_default().push(sample.name());
         }
     }
     let mut items: Vec<Item> = found

@@ -2,12 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::ab::Name;
 use crate::ab::checkpoint::session_of;
 use crate::ab::evidence::Cold;
 use crate::ab::evidence::Evidence;
 use crate::ab::judge::Verdict;
-use crate::ab::name_of;
 use crate::ab::outcome::Miss;
 use crate::ab::outcome::Outcome;
 use crate::ab::report::AbReport;
@@ -22,6 +20,7 @@ use crate::fixture::Kind;
 use crate::record::Run;
 use crate::record::RunError;
 use crate::record::Sample;
+use crate::record::SampleName;
 use crate::record::Shown;
 use crate::record::StateRecord;
 use crate::state::Arm;
@@ -43,12 +42,12 @@ pub struct Scoring {
     /// `judge` or `people`.
     pub scorer: &'static str,
     /// What it said.
-    pub verdicts: BTreeMap<Name, Result<Verdict, String>>,
+    pub verdicts: BTreeMap<SampleName, Result<Verdict, String>>,
 }
 
 /// A sample as a scorer saw it.
 struct Scored {
-    name: Name,
+    name: SampleName,
     outcome: Result<Outcome, String>,
     misses: Vec<Miss>,
     why: String,
@@ -67,7 +66,7 @@ pub fn report(run: &Run, exam: &Exam, scorings: &[Scoring]) -> Result<AbReport, 
     let arms: Vec<&str> = manifest.arms.iter().map(|arm| arm.name.as_str()).collect();
     let (a, b) = (arms.first().copied().unwrap_or(""), arms.last().copied().unwrap_or(""));
     let mut contexts = [Sums::default(), Sums::default()];
-    let mut known: BTreeMap<Name, Known> = BTreeMap::new();
+    let mut known: BTreeMap<SampleName, Known> = BTreeMap::new();
     let mut turns: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for subject in &exam.subjects {
         for (place, arm) in [a, b].into_iter().enumerate() {
@@ -118,7 +117,7 @@ pub fn report(run: &Run, exam: &Exam, scorings: &[Scoring]) -> Result<AbReport, 
 }
 
 /// What the samples of a state tell.
-fn learn(run: &Run, record: &StateRecord, cold: &Cold, bank: &Bank, known: &mut BTreeMap<Name, Known>) {
+fn learn(run: &Run, record: &StateRecord, cold: &Cold, bank: &Bank, known: &mut BTreeMap<SampleName, Known>) {
     let of_state = |sample: &&Sample| {
         sample.fixture == record.fixture && sample.arm == record.arm && sample.repeat == record.repeat
     };
@@ -128,7 +127,7 @@ fn learn(run: &Run, record: &StateRecord, cold: &Cold, bank: &Bank, known: &mut 
         };
         let wants_answers = run.manifest.answerer.is_some();
         known.insert(
-            name_of(sample),
+            sample.name(),
             Known {
                 kind: probe.kind,
                 evidence: Evidence::of(sample, probe, bank, cold, wants_answers),
@@ -138,8 +137,8 @@ fn learn(run: &Run, record: &StateRecord, cold: &Cold, bank: &Bank, known: &mut 
     }
 }
 
-fn graded(known: &BTreeMap<Name, Known>) -> Vec<Scored> {
-    let scored = |(name, known): (&Name, &Known)| {
+fn graded(known: &BTreeMap<SampleName, Known>) -> Vec<Scored> {
+    let scored = |(name, known): (&SampleName, &Known)| {
         let outcome = known
             .evidence
             .as_ref()
@@ -150,8 +149,8 @@ fn graded(known: &BTreeMap<Name, Known>) -> Vec<Scored> {
     known.iter().map(scored).collect()
 }
 
-fn said(known: &BTreeMap<Name, Known>, scoring: &Scoring) -> Vec<Scored> {
-    let scored = |(name, known): (&Name, &Known)| match scoring.verdicts.get(name) {
+fn said(known: &BTreeMap<SampleName, Known>, scoring: &Scoring) -> Vec<Scored> {
+    let scored = |(name, known): (&SampleName, &Known)| match scoring.verdicts.get(name) {
         Some(Ok(verdict)) => known.scored(name, Ok(verdict.outcome), Some(&verdict.reason)),
         Some(Err(why)) => known.scored(name, Err(why.clone()), None),
         None => known.scored(name, Err(known.excluded.clone()), None),
@@ -160,7 +159,7 @@ fn said(known: &BTreeMap<Name, Known>, scoring: &Scoring) -> Vec<Scored> {
 }
 
 impl Known {
-    fn scored(&self, name: &Name, outcome: Result<Outcome, String>, reason: Option<&String>) -> Scored {
+    fn scored(&self, name: &SampleName, outcome: Result<Outcome, String>, reason: Option<&String>) -> Scored {
         let misses = match (&outcome, &self.evidence) {
             (Ok(outcome), Some(evidence)) => Miss::of(*outcome, self.kind, evidence),
             (Ok(_) | Err(_), _) => Vec::new(),

@@ -7,7 +7,6 @@ use mainstay_llm::price::Spent;
 use serde::Deserialize;
 use serde::Serialize;
 
-use crate::ab::Name;
 use crate::ab::build::Scoring;
 use crate::ab::build::report;
 use crate::ab::judge::Verdict;
@@ -19,6 +18,7 @@ use crate::ab::sheet::SheetError;
 use crate::fixture::Exam;
 use crate::record::Run;
 use crate::record::RunError;
+use crate::record::SampleName;
 use crate::run;
 use crate::run::FinishError;
 use crate::run::desk::Duty;
@@ -32,7 +32,7 @@ const VERDICTS: &str = "verdicts.jsonl";
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judged {
     /// The sample: checkpoint, arm, repeat and probe.
-    pub sample: Name,
+    pub sample: SampleName,
     /// What was said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
@@ -57,7 +57,7 @@ pub enum PeopleError {
 pub fn finish(
     folder: &Folder,
     exam: &Exam,
-    judged: Option<BTreeMap<Name, Result<Verdict, String>>>,
+    judged: Option<BTreeMap<SampleName, Result<Verdict, String>>>,
     spent: &BTreeMap<Duty, Spent>,
 ) -> Result<AbReport, FinishError> {
     let run = Run::read(&folder.path)?;
@@ -86,15 +86,15 @@ pub fn with_people(run: &Run, key: &Key, scores: &[Score]) -> Result<AbReport, P
     Ok(report(run, &run.exam()?, &scorings)?)
 }
 
-fn by_judge(verdicts: BTreeMap<Name, Result<Verdict, String>>) -> Scoring {
+fn by_judge(verdicts: BTreeMap<SampleName, Result<Verdict, String>>) -> Scoring {
     Scoring {
         scorer: "judge",
         verdicts,
     }
 }
 
-fn lines(verdicts: &BTreeMap<Name, Result<Verdict, String>>) -> String {
-    let line = |(name, said): (&Name, &Result<Verdict, String>)| {
+fn lines(verdicts: &BTreeMap<SampleName, Result<Verdict, String>>) -> String {
+    let line = |(name, said): (&SampleName, &Result<Verdict, String>)| {
         let judged = Judged {
             sample: name.clone(),
             verdict: said.as_ref().ok().cloned(),
@@ -105,7 +105,7 @@ fn lines(verdicts: &BTreeMap<Name, Result<Verdict, String>>) -> String {
     verdicts.iter().map(line).collect()
 }
 
-fn read(path: &Path) -> Result<BTreeMap<Name, Result<Verdict, String>>, RunError> {
+fn read(path: &Path) -> Result<BTreeMap<SampleName, Result<Verdict, String>>, RunError> {
     let text = std::fs::read_to_string(path).map_err(|cause| RunError::NoFile {
         path: path.to_owned(),
         cause,

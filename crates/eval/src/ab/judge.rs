@@ -10,10 +10,10 @@ use serde_json::Value;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use crate::ab::Name;
 use crate::ab::blind::Item;
 use crate::ab::outcome::Outcome;
 use crate::fixture::Probe;
+use crate::record::SampleName;
 use crate::rubric;
 use crate::run::HoldError;
 use crate::run::desk::Call;
@@ -55,7 +55,7 @@ pub enum Unreadable {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// Every sample has its verdict, or the reason why there is none.
-    Whole(BTreeMap<Name, Result<Verdict, String>>),
+    Whole(BTreeMap<SampleName, Result<Verdict, String>>),
     /// Nothing could be asked any more, for this reason; it can go on later.
     Over(String),
 }

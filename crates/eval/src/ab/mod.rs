@@ -57,23 +57,6 @@ pub use sheet::Sheet;
 pub use sheet::SheetError;
 pub use sheet::SheetForm;
 
-use crate::record::Sample;
-
-/// What a sample is known by: checkpoint, arm, repeat and probe.
-pub type Name = (String, String, u32, String);
-
-/// The name of a sample.
-pub fn name_of(sample: &Sample) -> Name {
-    let Sample {
-        fixture,
-        arm,
-        repeat,
-        probe,
-        ..
-    } = sample;
-    (fixture.clone(), arm.clone(), *repeat, probe.clone())
-}
-
 #[cfg(test)]
 #[path = "ab_tests.rs"]
 mod tests;

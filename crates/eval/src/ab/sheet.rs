@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use serde::Serialize;
 
-use crate::ab::Name;
 use crate::ab::blind::Item;
 use crate::ab::judge::Verdict;
 use crate::ab::outcome::Outcome;
+use crate::record::SampleName;
 
 /// How a sheet is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub struct Key {
     /// The run's directory.
     pub run: PathBuf,
     /// The samples behind each item: checkpoint, arm, repeat and probe.
-    pub items: BTreeMap<String, Vec<Name>>,
+    pub items: BTreeMap<String, Vec<SampleName>>,
 }
 
 /// What somebody wrote on a sheet.
@@ -168,7 +168,7 @@ impl Sheet<'_> {
 
 impl Key {
     /// What the samples behind the items were scored with.
-    pub fn unblind(&self, scores: &[Score]) -> Result<BTreeMap<Name, Result<Verdict, String>>, SheetError> {
+    pub fn unblind(&self, scores: &[Score]) -> Result<BTreeMap<SampleName, Result<Verdict, String>>, SheetError> {
         let mut verdicts = BTreeMap::new();
         for score in scores {
             let samples = self.items.get(&score.id);

@@ -26,6 +26,7 @@ pub use run::RunError;
 pub use sample::Dimension;
 pub use sample::Judgement;
 pub use sample::Sample;
+pub use sample::SampleName;
 pub use sample::Scores;
 pub use state::Fate;
 pub use state::Papers;

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use crate::fixture::Kind;
+use crate::fixture::Probe;
 use crate::grade::Grade;
 
 /// What a judge looks at.
@@ -104,6 +105,34 @@ pub struct Judgement {
     pub scores: Scores,
     /// Why.
     pub reason: String,
+}
+
+/// What a sample is known by: fixture, arm, repeat and probe.
+pub type SampleName = (String, String, u32, String);
+
+impl Sample {
+    /// A probe that nobody has asked of a state yet.
+    pub fn new(fixture: &str, arm: &str, repeat: u32, probe: &Probe) -> Self {
+        Self {
+            fixture: fixture.to_owned(),
+            arm: arm.to_owned(),
+            repeat,
+            probe: probe.id.clone(),
+            kind: probe.kind,
+            state: Grade::default(),
+            searched: None,
+            found: None,
+            answer: None,
+            graded: None,
+            judged: None,
+            excluded: None,
+        }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> SampleName {
+        (self.fixture.clone(), self.arm.clone(), self.repeat, self.probe.clone())
+    }
 }
 
 /// One probe, answered from what one arm made of its fixture, in one repeat.

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use mainstay_engine::summary::Reply;
 use mainstay_engine::summary::Request;
 use mainstay_llm::prompt::Prompt;
-use mainstay_llm::prompt::Speaker;
 use mainstay_llm::summarise;
 use mainstay_store::StoreError;
 use tokio::sync::Semaphore;
@@ -13,7 +12,6 @@ use tokio::task::JoinSet;
 
 use crate::fixture::Probe;
 use crate::fixture::Subject;
-use crate::grade::Grade;
 use crate::grade::grade;
 use crate::record::Judgement;
 use crate::record::Papers;
@@ -201,11 +199,7 @@ impl Bench {
     }
 
     async fn summary(&self, request: &Request, repeat: u32, from: &mut usize) -> Result<Reply, Stopped> {
-        let prompt = Prompt {
-            system: request.system.clone(),
-            turns: vec![(Speaker::User, request.user.clone())],
-            ..Prompt::default()
-        };
+        let prompt = summarise::prompt(request);
         let call = Call {
             duty: Duty::Summarise,
             prompt: &prompt,
@@ -233,20 +227,7 @@ impl Bench {
         seen: &Seen,
     ) -> Result<Sample, Stopped> {
         let secrets = &subject.bank.secrets;
-        let mut sample = Sample {
-            fixture: subject.name().to_owned(),
-            arm: arm.name.clone(),
-            repeat,
-            probe: probe.id.clone(),
-            kind: probe.kind,
-            state: Grade::default(),
-            searched: None,
-            found: None,
-            answer: None,
-            graded: None,
-            judged: None,
-            excluded: None,
-        };
+        let mut sample = Sample::new(subject.name(), &arm.name, repeat, probe);
         if self.desk.models().answer.is_some() {
             match self.answer(probe, repeat, seen, &mut sample).await? {
                 Ok(answer) => {

@@ -4,8 +4,7 @@ use mainstay_llm::answer::Usage;
 use mainstay_llm::chain::Chain;
 use mainstay_llm::price;
 use mainstay_llm::price::Run as Priced;
-use mainstay_llm::prompt::Prompt;
-use mainstay_llm::prompt::Speaker;
+use mainstay_llm::summarise;
 use serde::Serialize;
 
 use crate::fixture::Subject;
@@ -81,12 +80,7 @@ fn add(calls: &mut [(u64, u64); 3], plan: &Plan, models: &Models, subject: &Subj
         match walk.go_on(None) {
             Progress::Done(state) => break state,
             Progress::Ask(request) => {
-                let prompt = Prompt {
-                    system: request.system.clone(),
-                    turns: vec![(Speaker::User, request.user.clone())],
-                    ..Prompt::default()
-                };
-                count(Duty::Summarise, prompt_tokens(&prompt));
+                count(Duty::Summarise, prompt_tokens(&summarise::prompt(&request)));
             }
         }
     };

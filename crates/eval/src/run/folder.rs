@@ -19,6 +19,7 @@ use crate::record::Manifest;
 use crate::record::Run;
 use crate::record::RunError;
 use crate::record::Sample;
+use crate::record::SampleName;
 use crate::record::StateRecord;
 
 /// Why a run cannot be written.
@@ -64,16 +65,13 @@ pub enum FolderError {
     Run(#[from] RunError),
 }
 
-/// What a sample is known by: fixture, arm, repeat and probe.
-type Name = (String, String, u32, String);
-
 /// A run's directory while it is being written.
 #[derive(Debug)]
 pub struct Folder {
     /// Where it is.
     pub path: PathBuf,
     samples: Mutex<File>,
-    done: Mutex<BTreeSet<Name>>,
+    done: Mutex<BTreeSet<SampleName>>,
     _lock: File,
 }
 
@@ -119,7 +117,7 @@ impl Folder {
         let mut lines = String::new();
         let mut done = BTreeSet::new();
         for sample in kept {
-            if done.insert(name(sample)) {
+            if done.insert(sample.name()) {
                 lines.push_str(&line(sample));
             }
         }
@@ -127,7 +125,7 @@ impl Folder {
         Self::open(path, lock, done)
     }
 
-    fn open(path: &Path, lock: File, done: BTreeSet<Name>) -> Result<Self, FolderError> {
+    fn open(path: &Path, lock: File, done: BTreeSet<SampleName>) -> Result<Self, FolderError> {
         let file = path.join("samples.jsonl");
         let samples = OpenOptions::new().create(true).append(true).open(&file);
         Ok(Self {
@@ -153,7 +151,7 @@ impl Folder {
     pub fn add(&self, sample: &Sample) -> Result<(), FolderError> {
         let written = locked(&self.samples).write_all(line(sample).as_bytes());
         written.map_err(at(&self.path.join("samples.jsonl")))?;
-        locked(&self.done).insert(name(sample));
+        locked(&self.done).insert(sample.name());
         Ok(())
     }
 
@@ -192,17 +190,6 @@ impl Folder {
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // Nothing panics between two changes of what is behind these locks.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn name(sample: &Sample) -> Name {
-    let Sample {
-        fixture,
-        arm,
-        repeat,
-        probe,
-        ..
-    } = sample;
-    (fixture.clone(), arm.clone(), *repeat, probe.clone())
 }
 
 fn line(sample: &Sample) -> String {

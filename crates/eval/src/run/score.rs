@@ -5,7 +5,6 @@ use std::path::Path;
 
 use crate::fixture::Exam;
 use crate::fixture::Probe;
-use crate::grade::Grade;
 use crate::grade::grade;
 use crate::record::Papers;
 use crate::record::Run;
@@ -105,7 +104,7 @@ pub fn score(
                     match known {
                         Some(sample) => folder.add(&graded(sample, probe, &subject.bank.secrets, &state, &papers))?,
                         None if is_askable => {
-                            let sample = blank(&state, probe);
+                            let sample = Sample::new(&state.fixture, &state.arm, state.repeat, probe);
                             folder.add(&graded(&sample, probe, &subject.bank.secrets, &state, &papers))?;
                         }
                         None => unanswered += 1,
@@ -140,23 +139,5 @@ fn graded(sample: &Sample, probe: &Probe, secrets: &[String], state: &StateRecor
         state: state.graded(papers, sample.found.as_deref(), probe, secrets),
         graded: sample.answer.as_ref().map(|answer| grade(answer, probe, secrets)),
         ..sample.clone()
-    }
-}
-
-/// A probe that nobody has asked of a state yet.
-fn blank(state: &StateRecord, probe: &Probe) -> Sample {
-    Sample {
-        fixture: state.fixture.clone(),
-        arm: state.arm.clone(),
-        repeat: state.repeat,
-        probe: probe.id.clone(),
-        kind: probe.kind,
-        state: Grade::default(),
-        searched: None,
-        found: None,
-        answer: None,
-        graded: None,
-        judged: None,
-        excluded: None,
     }
 }

@@ -25,21 +25,7 @@ impl Archive {
     /// Keeps what was dropped in a store at this place, which must be empty.
     pub fn new(path: &Path, dropped: &[Dropped]) -> Result<Self, StoreError> {
         let mut store = Store::open(path)?;
-        let dropped: Vec<NewDropped<'_>> = dropped
-            .iter()
-            .map(|dropped| NewDropped {
-                reference: &dropped.reference,
-                text: &dropped.text,
-                message: dropped.spot.message as usize,
-                part: dropped.spot.part as usize,
-                role: dropped.role,
-                author: dropped.author,
-                tool: dropped.tool.as_deref(),
-                action: dropped.action.name(),
-                tokens: dropped.tokens,
-                failed: false,
-            })
-            .collect();
+        let dropped: Vec<NewDropped<'_>> = dropped.iter().map(NewDropped::from).collect();
         store.append(&NewCheckpoint {
             dropped: &dropped,
             ..NewCheckpoint::new("state", Timestamp(0))
