@@ -182,15 +182,14 @@ enum Identity {
 }
 
 fn identify(connection: &Connection, place: &Path) -> Result<Identity, StoreError> {
-    let read = || -> rusqlite::Result<(i64, i64, i64)> {
-        let tables = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-        Ok((
-            number(connection, "application_id")?,
-            number(connection, "user_version")?,
-            tables,
-        ))
-    };
-    match read().map_err(|cause| opening(cause, place))? {
+    // In one statement: another process may be making the tables right now.
+    let read = connection.query_row(
+        "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
+         FROM pragma_application_id, pragma_user_version",
+        [],
+        |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?)),
+    );
+    match read.map_err(|cause| opening(cause, place))? {
         (APPLICATION, VERSION, tables) if tables > 0 => Ok(Identity::Ours),
         (APPLICATION, 1, tables) if tables > 0 => Ok(Identity::Older),
         (APPLICATION, found, _) if found > VERSION => Err(newer(place, found)),
@@ -240,10 +239,32 @@ fn upgrade(connection: &mut Connection, place: &Path) -> Result<(), StoreError> 
     Ok(transaction.commit()?)
 }
 
+/// How often the log is asked for while other processes make the same store: far more often than there are processes.
+const MOST_SWITCHES: usize = 200;
+
+fn is_busy(cause: &rusqlite::Error) -> bool {
+    matches!(
+        cause.sqlite_error_code(),
+        Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked)
+    )
+}
+
 fn write_ahead(connection: &Connection, place: &Path) -> Result<(), StoreError> {
-    let mode: String = connection
-        .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))
-        .map_err(|cause| opening(cause, place))?;
+    let mut attempts = 0;
+    let mode: String = loop {
+        let switched = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0));
+        match switched {
+            // SQLite does not wait for others here, whatever its patience; for the lock of a writer it does.
+            Err(cause) if is_busy(&cause) && attempts < MOST_SWITCHES => {
+                attempts += 1;
+                match connection.execute_batch("BEGIN IMMEDIATE; ROLLBACK") {
+                    Err(cause) if !is_busy(&cause) => return Err(opening(cause, place)),
+                    Ok(()) | Err(_) => {}
+                }
+            }
+            switched => break switched.map_err(|cause| opening(cause, place))?,
+        }
+    };
     if mode != "wal" {
         return Err(StoreError::refused(
             place,
