@@ -24,6 +24,8 @@ pub mod transcript;
 
 pub mod account;
 
+pub mod economy;
+
 pub mod decide;
 
 pub mod ledger;

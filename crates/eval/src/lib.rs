@@ -22,6 +22,8 @@ pub mod stats;
 
 pub mod retention;
 
+pub mod replay;
+
 pub mod preflight;
 
 pub mod fixture;

@@ -1,0 +1,21 @@
+//! Replay: recorded sessions, turn by turn, under any policy and any provider's cache and prices.
+//!
+//! A [`Timeline`] is a session as a sequence of requests: what each prompt held, when it was sent, what came back. A policy
+//! walks it and leaves a [`Track`]: the prompts it would have sent, and where it compacted. A track is priced by a
+//! profile's prompt cache, judged by what the agent went on to use, and put beside the tracks of other policies.
+//!
+//! The agent does in every replay what it did in the recording: nobody can say what it would have done with another
+//! history. What forgetting costs is therefore told apart, as retention.
+
+pub mod report;
+mod timeline;
+mod track;
+
+pub use timeline::Preface;
+pub use timeline::Request;
+pub use timeline::Timeline;
+pub use track::Pass;
+pub use track::PassKind;
+pub use track::Step;
+pub use track::SummaryCall;
+pub use track::Track;
