@@ -5,6 +5,7 @@
 //! passes helped.
 
 mod boundary;
+mod economic;
 pub mod marker;
 mod plan;
 mod policy;
@@ -20,6 +21,13 @@ mod writing;
 pub use boundary::Boundary;
 pub use boundary::boundary;
 pub use boundary::step_start;
+pub use economic::Advice;
+pub use economic::EconomicPolicy;
+pub use economic::Economist;
+pub use economic::Form;
+pub use economic::Offer;
+pub use economic::Outlook;
+pub use economic::expected_retention;
 pub use plan::Action;
 pub use plan::Mode;
 pub use plan::Plan;

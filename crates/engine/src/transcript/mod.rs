@@ -69,6 +69,28 @@ impl Transcript {
         &self.events
     }
 
+    /// The conversation as it was before the message at this index came.
+    pub fn until(&self, end: usize) -> Transcript {
+        let end = end.min(self.messages.len());
+        let is_before = |spot: &Spot| (spot.message as usize) < end;
+        let pairs = self.pairs.iter().filter(|pair| is_before(&pair.call));
+        Transcript {
+            messages: self.messages[..end].to_vec(),
+            pairs: pairs
+                .map(|pair| Pair {
+                    call: pair.call,
+                    result: pair.result.filter(is_before),
+                })
+                .collect(),
+            events: self
+                .events
+                .iter()
+                .filter(|event| event.before <= end)
+                .cloned()
+                .collect(),
+        }
+    }
+
     /// Whether the conversation ends in calls that wait for their results.
     pub fn has_open_calls(&self) -> bool {
         self.pairs.iter().rev().any(|pair| pair.result.is_none())

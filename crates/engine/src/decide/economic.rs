@@ -1,0 +1,278 @@
+//! When a compaction pays, and which one: money, without a crystal ball.
+//!
+//! Carrying history costs a little with every request; taking it out costs once, because what is left has to be written to
+//! the provider's cache anew, and it costs what the agent then lacks. The rule: what has been paid for carrying what a
+//! compaction would have taken out is rent; once the rent has reached the price of the compaction, it is made.
+//!
+//! **Bound.** Between two passes the rent is at most the price of the second, so a policy that follows the rule pays at most
+//! twice that price. Whoever knows the future either compacts in that time too, or carries at least as much as we did. As
+//! long as the price does not change in between, nobody can pay less than half of what we pay for passes and for
+//! carrying. Two things make us act before the rent is due, and both only lower the sum: a pass that costs nothing because
+//! the cache is cold anyway, and a prompt that would not fit.
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::decide::writing::Way;
+use crate::economy::Profile;
+
+/// What losing everything that is needed next is worth, in tokens carried with every prompt. At this price the policy lost
+/// no more on recorded sessions than compacting at half of a window of 200k did, at every provider that was looked at.
+const FORGETTING: u64 = 800_000;
+/// Less is not expected to be kept, unless the window demands it. Recorded summaries kept a third.
+const LEAST_RETENTION: f64 = 0.6;
+/// So many requests ahead are counted on at least: half of all recorded sessions had 46.
+const LEAST_AHEAD: f64 = 10.0;
+/// And at most: by then the next pass is due.
+const MOST_AHEAD: f64 = 30.0;
+/// A pass that takes out less is not worth a changed prefix.
+const LEAST_RECLAIMED: u64 = 3_000;
+/// After so many tokens of new history, what is needed of the old has fallen to a third (1/e).
+const FADING: f64 = 20_000.0;
+/// When so many times the price was paid as rent, hopes for the future no longer count.
+const PATIENCE: f64 = 2.0;
+
+/// The settings of the economic policy.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct EconomicPolicy {
+    /// Losing everything that is needed next is as bad as carrying so many tokens more in every prompt.
+    pub forgetting: u64,
+    /// What is expected to keep less is only done where the window demands it.
+    pub least_retention: f64,
+}
+
+impl Default for EconomicPolicy {
+    fn default() -> Self {
+        Self {
+            forgetting: FORGETTING,
+            least_retention: LEAST_RETENTION,
+        }
+    }
+}
+
+/// What a pass would leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// History with old outputs as lines.
+    Prune,
+    /// A ledger and a tail.
+    Ledger,
+    /// A model's summary, a ledger and a tail; in which way the model is asked.
+    Hybrid(Way),
+    /// A model's summary and a tail.
+    Summary(Way),
+}
+
+/// A pass that could be made now.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Offer {
+    /// What it would leave.
+    pub form: Form,
+    /// The prompt's size afterwards.
+    pub prompt: u64,
+    /// How much of its beginning stays as it is, so that the cache still has it.
+    pub stays: u64,
+    /// What its summary calls cost, in dollars.
+    pub calls: f64,
+    /// The share of what is needed next that it is expected to keep.
+    pub retention: f64,
+}
+
+/// What is known when a request is about to go out.
+#[derive(Clone, Copy, Debug)]
+pub struct Outlook<'a> {
+    /// What tokens cost.
+    pub profile: &'a Profile,
+    /// The prompt's size.
+    pub prompt: u64,
+    /// How much of its beginning the provider's cache has.
+    pub warm: u64,
+    /// Larger prompts do not fit.
+    pub limit: u64,
+    /// Requests of the conversation so far.
+    pub requests: u64,
+    /// Tokens of everything that was said so far.
+    pub history: u64,
+    /// Tokens that came back with every request, on average.
+    pub output: f64,
+}
+
+/// What to do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Advice {
+    /// Nothing, for this reason.
+    Wait(String),
+    /// Take the offer at this index, for this reason.
+    Take(usize, String),
+}
+
+/// Follows one conversation and says when a compaction pays.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Economist {
+    policy: EconomicPolicy,
+    /// Dollars paid for carrying what the best offer would have taken out, since the last pass.
+    rent: f64,
+    /// What the last pass was expected to keep, and how much had been said by then.
+    last: Option<(f64, u64)>,
+}
+
+/// An offer, weighed.
+struct Weighed {
+    index: usize,
+    /// What it costs now beyond sending the prompt as it is.
+    price: f64,
+    /// What it saves with every later request, forgetting included.
+    saving: f64,
+    /// The savings of the requests that are counted on, less the price.
+    worth: f64,
+}
+
+impl Economist {
+    /// Starts with a conversation from which nothing was taken yet.
+    pub fn new(policy: EconomicPolicy) -> Self {
+        Self {
+            policy,
+            rent: 0.0,
+            last: None,
+        }
+    }
+
+    /// Says what to do before the next request. Called once a request: it counts what was paid.
+    pub fn advise(&mut self, outlook: &Outlook<'_>, offers: &[Offer]) -> Advice {
+        let must = outlook.prompt > outlook.limit;
+        let weighed = offers
+            .iter()
+            .enumerate()
+            .map(|(index, offer)| self.weigh(outlook, index, offer));
+        let allowed = weighed.flatten().filter(|weighed| {
+            let offer = &offers[weighed.index];
+            match must {
+                true => offer.prompt <= outlook.limit,
+                false => offer.retention >= self.policy.least_retention,
+            }
+        });
+        let Some(best) = allowed.max_by(|one, other| one.worth.total_cmp(&other.worth)) else {
+            return Advice::Wait("no pass would take out enough to be worth a changed prefix".to_owned());
+        };
+        let to = offers[best.index].prompt;
+        if must {
+            let reason = format!("the prompt of {} tokens does not fit; {to} do", outlook.prompt);
+            return Advice::Take(best.index, reason);
+        }
+        if best.price <= 0.0 && best.worth > 0.0 {
+            let reason = format!(
+                "the cache is cold: {to} tokens are cheaper to write than {}",
+                outlook.prompt
+            );
+            return Advice::Take(best.index, reason);
+        }
+        self.rent += best.saving.max(0.0);
+        let is_due = self.rent >= best.price && (best.worth > 0.0 || self.rent >= PATIENCE * best.price);
+        if best.saving > 0.0 && is_due {
+            let reason = format!(
+                "carrying {} tokens more than {to} has cost ${:.4}; taking them out costs ${:.4}",
+                outlook.prompt - to,
+                self.rent,
+                best.price
+            );
+            return Advice::Take(best.index, reason);
+        }
+        Advice::Wait(format!(
+            "a pass would cost ${:.4} and save ${:.4} with every request; ${:.4} of rent were paid so far",
+            best.price, best.saving, self.rent
+        ))
+    }
+
+    /// Takes note of a pass that was made, after so many tokens of history.
+    pub fn adopted(&mut self, retention: f64, history: u64) {
+        self.rent = 0.0;
+        self.last = Some((retention, history));
+    }
+
+    /// The share of what is needed next that the prompt is expected to hold now: what is said anew is needed more and more.
+    fn retention(&self, history: u64) -> f64 {
+        self.last.map_or(1.0, |(kept, at)| {
+            let lost = (1.0 - kept) * (-(history.saturating_sub(at) as f64) / FADING).exp();
+            1.0 - lost
+        })
+    }
+
+    fn weigh(&self, outlook: &Outlook<'_>, index: usize, offer: &Offer) -> Option<Weighed> {
+        if offer.prompt + LEAST_RECLAIMED > outlook.prompt {
+            return None;
+        }
+        let ahead = (outlook.requests as f64).clamp(LEAST_AHEAD, MOST_AHEAD);
+        let growth = outlook.history as f64 / (outlook.requests as f64).max(1.0);
+        let (before, after) = (outlook.prompt as f64, offer.prompt as f64);
+        let price = request(outlook, after, (offer.stays.min(outlook.warm)) as f64) + offer.calls
+            - request(outlook, before, outlook.warm as f64);
+        // The prompts grow on, and may reach a price step on the way.
+        let carry = |prompt: f64| request(outlook, prompt, prompt);
+        let grown = ahead * growth;
+        let carried = (carry(before) - carry(after) + carry(before + grown) - carry(after + grown)) / 2.0;
+        let lost = self.retention(outlook.history) - offer.retention;
+        let fading = fading(grown / FADING);
+        let rates = &outlook.profile.tariff.base;
+        let forgotten = self.policy.forgetting as f64 * rates.cache_read / 1e6 * lost * fading;
+        let saving = carried - forgotten;
+        Some(Weighed {
+            index,
+            price,
+            saving,
+            worth: saving * ahead - price,
+        })
+    }
+}
+
+/// The mean of exp(-x) from nothing to here.
+fn fading(x: f64) -> f64 {
+    if x < 1e-9 { 1.0 } else { (1.0 - (-x).exp()) / x }
+}
+
+/// What a request costs whose prompt is so long and so far in the cache.
+fn request(outlook: &Outlook<'_>, prompt: f64, cached: f64) -> f64 {
+    let profile = outlook.profile;
+    let rates = profile.tariff.at(prompt);
+    let read = cached.min(prompt) * (1.0 - profile.cache.missed);
+    (read * rates.cache_read + (prompt - read) * rates.cache_write + outlook.output * rates.output) / 1e6
+}
+
+/// Shares of what is needed next that are kept, by the share of the history's tokens that is: measured on recorded
+/// sessions with `mainstay eval retention`.
+const LEDGER_KEEPS: [(f64, f64); 7] = [
+    (0.0, 0.0),
+    (0.02, 0.62),
+    (0.05, 0.78),
+    (0.10, 0.87),
+    (0.20, 0.94),
+    (0.30, 0.975),
+    (0.50, 1.0),
+];
+/// The same for pruning, which cannot go lower than about two fifths.
+const PRUNE_KEEPS: [(f64, f64); 4] = [(0.0, 0.0), (0.40, 0.85), (0.60, 0.90), (1.0, 1.0)];
+/// And for recorded summaries of frontier models with the newest messages behind them.
+const SUMMARY_KEEPS: [(f64, f64); 6] = [
+    (0.0, 0.0),
+    (0.033, 0.37),
+    (0.10, 0.44),
+    (0.20, 0.59),
+    (0.30, 0.70),
+    (1.0, 1.0),
+];
+
+/// The share of what is needed next that a pass is expected to keep which leaves this share of the history's tokens.
+pub fn expected_retention(form: Form, share: f64) -> f64 {
+    let curve: &[(f64, f64)] = match form {
+        Form::Ledger | Form::Hybrid(_) => &LEDGER_KEEPS,
+        Form::Prune => &PRUNE_KEEPS,
+        Form::Summary(_) => &SUMMARY_KEEPS,
+    };
+    for pair in curve.windows(2) {
+        let ((from, low), (to, high)) = (pair[0], pair[1]);
+        if share <= to {
+            return low + (high - low) * ((share - from) / (to - from)).max(0.0);
+        }
+    }
+    1.0
+}
