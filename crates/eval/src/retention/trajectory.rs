@@ -71,7 +71,8 @@ impl Trajectory {
     }
 }
 
-fn line(message: &Message) -> Line {
+/// A message as the metric sees it.
+pub fn line(message: &Message) -> Line {
     let speaker = match message.role {
         Role::System | Role::Developer => Speaker::System,
         Role::Assistant => Speaker::Assistant,

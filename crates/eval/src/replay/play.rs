@@ -1,0 +1,315 @@
+//! Playing a session under a policy.
+
+use mainstay_engine::account::Budget;
+use mainstay_engine::account::BudgetPolicy;
+use mainstay_engine::account::ModelLimits;
+use mainstay_engine::decide::Advice;
+use mainstay_engine::decide::Economist;
+use mainstay_engine::decide::Engine;
+use mainstay_engine::decide::Form;
+use mainstay_engine::decide::Offer;
+use mainstay_engine::decide::Outlook;
+use mainstay_engine::decide::Policy;
+use mainstay_engine::decide::Way;
+use mainstay_engine::decide::low_water;
+use mainstay_engine::decide::protected_outputs;
+use mainstay_engine::economy::Profile;
+use mainstay_engine::transcript::Author;
+
+use crate::replay::clearing::clear;
+use crate::replay::offers;
+use crate::replay::price::summary_price;
+use crate::replay::strategy::Settings;
+use crate::replay::strategy::Strategy;
+use crate::replay::timeline::Request;
+use crate::replay::timeline::Timeline;
+use crate::replay::track::Kept;
+use crate::replay::track::Pass;
+use crate::replay::track::PassKind;
+use crate::replay::track::SummaryCall;
+use crate::replay::track::Track;
+use crate::replay::walk::Made;
+use crate::replay::walk::Walk;
+use crate::replay::walk::towards;
+use crate::retention::Examiner;
+
+/// The share of the window that a prompt may fill: the rest is for the answer and for what a count may be off.
+const MOST_OF_WINDOW: f64 = 0.85;
+
+/// Where a policy is played.
+pub struct Stage<'a> {
+    /// The session, as the policy sees it.
+    pub timeline: &'a Timeline,
+    /// The settings.
+    pub settings: &'a Settings,
+    /// What tokens cost.
+    pub profile: &'a Profile,
+    /// What an auxiliary model costs that writes summaries.
+    pub summariser: &'a Profile,
+}
+
+impl Stage<'_> {
+    /// The window of this stage.
+    pub fn window(&self) -> u64 {
+        self.settings.window.unwrap_or(self.profile.window)
+    }
+
+    /// The largest prompt that is sent on purpose.
+    pub fn limit(&self) -> u64 {
+        (self.window() as f64 * MOST_OF_WINDOW) as u64
+    }
+
+    fn budget(&self) -> Budget {
+        let limits = ModelLimits::of(&self.profile.model).with_window(self.window());
+        let policy = BudgetPolicy {
+            threshold: Some(self.settings.threshold),
+            ..BudgetPolicy::default()
+        };
+        Budget::new(&[limits], &policy).expect("shares are checked where settings are made")
+    }
+}
+
+/// A policy in the middle of a session.
+struct Player<'a> {
+    stage: &'a Stage<'a>,
+    strategy: &'a Strategy,
+    walk: Walk<'a>,
+    budget: Budget,
+    economist: Economist,
+    /// Tokens that came back so far.
+    output: u64,
+    /// When the last request was sent, and how large it was.
+    sent: Option<(i64, u64, u32)>,
+    /// The recorded compactions that have happened.
+    events: usize,
+}
+
+/// What was done before a request.
+type Done = (PassKind, Made, Option<SummaryCall>);
+
+/// Plays a session; `moments` are the requests at which it is asked what it kept.
+pub fn play(stage: &Stage<'_>, strategy: &Strategy, examiner: &mut Examiner, moments: &[usize]) -> Track {
+    let mut player = Player {
+        stage,
+        strategy,
+        walk: Walk::new(stage.timeline),
+        budget: stage.budget(),
+        economist: Economist::new(stage.settings.economic),
+        output: 0,
+        sent: None,
+        events: 0,
+    };
+    player.walk.is_whole = !strategy.trims();
+    let mut track = Track::default();
+    for (index, request) in stage.timeline.requests.iter().enumerate() {
+        player.walk.hear(request.before, request.epoch);
+        if let Some((kind, made, summary)) = player.act(index, request) {
+            let texts = player.walk.texts();
+            let score = examiner.score(request.before, &texts);
+            track.passes.push(Pass {
+                request: index,
+                kind,
+                before: made.before,
+                after: made.after,
+                earliest: made.earliest,
+                summary,
+                kept: score.map(Kept::from),
+            });
+        }
+        if moments.binary_search(&index).is_ok() {
+            let whole = Kept {
+                fur: 1.0,
+                pair: Some(1.0),
+            };
+            let kept = match player.walk.is_whole {
+                true => Some(whole),
+                false => examiner.score(request.before, &player.walk.texts()).map(Kept::from),
+            };
+            track.kept.push(kept.unwrap_or(whole));
+        }
+        if player.walk.prompt() + request.output > stage.window() {
+            track.overflowing += 1;
+        }
+        player.sent = Some((request.at, player.walk.prompt(), request.epoch));
+        player.output += request.output;
+        track.steps.push(player.walk.send(request.at, request.output));
+    }
+    track
+}
+
+impl Player<'_> {
+    fn act(&mut self, index: usize, request: &Request) -> Option<Done> {
+        let is_high = self.walk.prompt() >= self.budget.threshold;
+        match self.strategy {
+            Strategy::Never => None,
+            Strategy::Recorded => self.recorded(request),
+            Strategy::Threshold if is_high => self.summarise(),
+            Strategy::PruneFirst | Strategy::Trimming if is_high => {
+                self.prune_to(low_water(self.budget.threshold, self.budget.window))
+            }
+            Strategy::NaivePrune if is_high => self.prune_to(self.budget.threshold.saturating_sub(1)),
+            Strategy::Clearing if self.walk.said() + self.walk.preface() > self.stage.settings.clear_above => {
+                clear(&mut self.walk, self.stage.settings.clear_keeps).map(|made| (PassKind::Clearing, made, None))
+            }
+            Strategy::Threshold
+            | Strategy::PruneFirst
+            | Strategy::Trimming
+            | Strategy::NaivePrune
+            | Strategy::Clearing => None,
+            Strategy::Economic | Strategy::EconomicHybrid | Strategy::EconomicTrimming => self.economic(index, request),
+            Strategy::Scheduled(passes) => {
+                let place = passes.binary_search_by_key(&index, |(request, _)| *request).ok()?;
+                self.ledger(offers::target(&self.walk, passes[place].1))
+            }
+        }
+    }
+
+    fn recorded(&mut self, request: &Request) -> Option<Done> {
+        let transcript = &self.stage.timeline.transcript;
+        let events = transcript.events();
+        let due = events[self.events..]
+            .iter()
+            .take_while(|event| event.before < request.before)
+            .count();
+        self.events += due;
+        let event = events[..self.events].last().filter(|_| due > 0)?;
+        // The summary stands first where the log shows it.
+        let first = event.summary.unwrap_or(event.before).min(event.before);
+        let made = self.walk.forget_before(first)?;
+        Some((PassKind::Recorded, made, None))
+    }
+
+    /// A summary of the usual size in place of everything but head and tail.
+    ///
+    /// Nobody writes it here: the ledger stands in for it, cut to the size of a recorded summary. That is kind to the
+    /// policy, for recorded summaries keep far less of what is needed.
+    fn summarise(&mut self) -> Option<Done> {
+        let fixed = offers::target(&self.walk, 0.0);
+        let target = fixed + self.budget.tail + self.stage.settings.summary;
+        let tail = (self.budget.tail as f64 / self.stage.timeline.scale) as u64;
+        let made = self
+            .walk
+            .compact(&towards(Engine::Ledger, target, Some(tail)), &self.budget)?;
+        Some((PassKind::Summary, made, Some(self.call(&made, Way::Auxiliary))))
+    }
+
+    fn call(&self, made: &Made, way: Way) -> SummaryCall {
+        let settings = self.stage.settings;
+        SummaryCall {
+            is_in_place: way == Way::InPlace,
+            input: match way {
+                Way::InPlace => made.before,
+                Way::Auxiliary => made.replaced.min(settings.summary_input),
+            },
+            output: settings.summary,
+        }
+    }
+
+    /// Prunes; where that does not come down to this, a summary follows in the same pass.
+    fn prune_to(&mut self, enough: u64) -> Option<Done> {
+        let policy = Policy {
+            engine: Engine::Prune,
+            ..Policy::default()
+        };
+        let pruned = self.walk.compact(&policy, &self.budget);
+        if let Some(made) = pruned.filter(|made| made.after <= enough) {
+            return Some((PassKind::Prune, made, None));
+        }
+        let full = self.summarise();
+        match (pruned, full) {
+            (Some(pruned), Some((kind, made, call))) => {
+                let both = Made {
+                    before: pruned.before,
+                    earliest: pruned.earliest.min(made.earliest),
+                    ..made
+                };
+                Some((kind, both, call))
+            }
+            (Some(pruned), None) => Some((PassKind::Prune, pruned, None)),
+            (None, full) => full,
+        }
+    }
+
+    fn ledger(&mut self, target: u64) -> Option<Done> {
+        let made = self
+            .walk
+            .compact(&towards(Engine::Ledger, target, None), &self.budget)?;
+        Some((PassKind::Ledger, made, None))
+    }
+
+    fn economic(&mut self, index: usize, request: &Request) -> Option<Done> {
+        let profile = self.stage.profile;
+        let outlook = Outlook {
+            profile,
+            prompt: self.walk.prompt(),
+            warm: self.warm(request),
+            limit: self.stage.limit(),
+            requests: index as u64,
+            history: self.walk.said(),
+            output: self.output as f64 / index.max(1) as f64,
+        };
+        let recent = protected_outputs(self.budget.window);
+        let mut offers = match self.strategy {
+            Strategy::EconomicHybrid => offers::hybrids(&self.walk, self.stage),
+            _ => offers::alone(&self.walk, recent),
+        };
+        let advice = self.economist.advise(&outlook, &offers);
+        let Advice::Take(taken, _) = advice else {
+            return None;
+        };
+        let offer = offers.swap_remove(taken);
+        let done = self.take(&offer)?;
+        self.economist.adopted(offer.retention, self.walk.said());
+        Some(done)
+    }
+
+    fn take(&mut self, offer: &Offer) -> Option<Done> {
+        match offer.form {
+            Form::Prune => {
+                let policy = Policy {
+                    engine: Engine::Prune,
+                    ..Policy::default()
+                };
+                let made = self.walk.compact(&policy, &self.budget)?;
+                Some((PassKind::Prune, made, None))
+            }
+            Form::Ledger => self.ledger(offer.prompt),
+            Form::Hybrid(way) | Form::Summary(way) => {
+                let (_, made, _) = self.ledger(offer.prompt)?;
+                Some((PassKind::Summary, made, Some(self.call(&made, way))))
+            }
+        }
+    }
+
+    /// How much of the prompt the cache still has, as far as a host can tell.
+    fn warm(&self, request: &Request) -> u64 {
+        let shared = self.stage.timeline.preface.shared;
+        let lifetime = self.stage.profile.cache.lifetime;
+        match self.sent {
+            Some((at, prompt, epoch)) if request.at - at <= lifetime && epoch == request.epoch => prompt,
+            Some(_) | None => shared,
+        }
+    }
+}
+
+/// The session without the summaries that somebody else's compactions put into it.
+pub fn without_summaries(timeline: &Timeline) -> Timeline {
+    let messages = timeline.transcript.messages();
+    match messages.iter().any(|message| message.author == Author::Summary) {
+        true => timeline.filtered(|message| message.author != Author::Summary),
+        false => timeline.clone(),
+    }
+}
+
+/// What a summary call of an offer would cost.
+pub(super) fn call_price(stage: &Stage<'_>, walk: &Walk<'_>, way: Way) -> f64 {
+    let call = SummaryCall {
+        is_in_place: way == Way::InPlace,
+        input: match way {
+            Way::InPlace => walk.prompt(),
+            Way::Auxiliary => walk.prompt().min(stage.settings.summary_input),
+        },
+        output: stage.settings.summary,
+    };
+    summary_price(&call, stage.profile, stage.summariser)
+}

@@ -1,0 +1,81 @@
+//! What a track costs under a profile.
+
+use mainstay_engine::economy::Bill;
+use mainstay_engine::economy::Profile;
+use mainstay_engine::economy::PromptCache;
+use mainstay_engine::economy::Served;
+use mainstay_engine::economy::charge;
+
+use crate::replay::track::SummaryCall;
+use crate::replay::track::Track;
+
+/// Tokens of the instruction that asks for a summary in place.
+const INSTRUCTION: f64 = 600.0;
+
+/// A track, priced.
+#[derive(Clone, Debug, Default)]
+pub struct Priced {
+    /// What every request cost, the summary calls before it included.
+    pub bills: Vec<Bill>,
+    /// How every request was served.
+    pub served: Vec<Served>,
+}
+
+impl Priced {
+    /// Everything together.
+    pub fn total(&self) -> Bill {
+        let mut total = Bill::default();
+        for bill in &self.bills {
+            total += *bill;
+        }
+        total
+    }
+
+    /// The share of prompt tokens that were read from the cache.
+    pub fn hits(&self) -> f64 {
+        let read: f64 = self.served.iter().map(|served| served.read).sum();
+        let all: f64 = self.served.iter().map(Served::prompt).sum();
+        if all > 0.0 { read / all } else { 0.0 }
+    }
+}
+
+/// Prices a track; the summariser is who writes summaries in the auxiliary way.
+pub fn price(track: &Track, profile: &Profile, summariser: &Profile) -> Priced {
+    let mut cache = PromptCache::new(profile.cache.clone());
+    let mut priced = Priced::default();
+    for step in &track.steps {
+        let served = cache.serve(step.keep, &step.added, step.at);
+        priced.bills.push(charge(&profile.tariff, &served, step.output as f64));
+        priced.served.push(served);
+    }
+    for pass in &track.passes {
+        if let Some(call) = &pass.summary {
+            priced.bills[pass.request].summaries += summary_price(call, profile, summariser);
+        }
+    }
+    priced
+}
+
+/// What a summary call costs.
+pub fn summary_price(call: &SummaryCall, profile: &Profile, summariser: &Profile) -> f64 {
+    let input = call.input as f64;
+    let (tariff, served) = match call.is_in_place {
+        true => (
+            &profile.tariff,
+            Served {
+                read: input,
+                write: 0.0,
+                fresh: INSTRUCTION,
+            },
+        ),
+        false => (
+            &summariser.tariff,
+            Served {
+                read: 0.0,
+                write: 0.0,
+                fresh: input + INSTRUCTION,
+            },
+        ),
+    };
+    charge(tariff, &served, call.output as f64).total()
+}

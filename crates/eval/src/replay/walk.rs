@@ -1,0 +1,372 @@
+//! A conversation on its way through a replay: the prompt as it would be sent, and what passes make of it.
+
+use std::collections::HashMap;
+use std::hash::DefaultHasher;
+use std::hash::Hash;
+use std::hash::Hasher;
+use std::sync::Arc;
+
+use mainstay_engine::account::Budget;
+use mainstay_engine::account::measure;
+use mainstay_engine::compaction::Compactor;
+use mainstay_engine::compaction::Verdict;
+use mainstay_engine::decide::Engine;
+use mainstay_engine::decide::Policy;
+use mainstay_engine::decide::ReasoningRule;
+use mainstay_engine::decide::Roles;
+use mainstay_engine::decide::Situation;
+use mainstay_engine::economy::Segment;
+use mainstay_engine::economy::SegmentKind;
+use mainstay_engine::ledger::scribe::Scribe;
+use mainstay_engine::redact::Addresses;
+use mainstay_engine::redact::Key;
+use mainstay_engine::redact::Options;
+use mainstay_engine::redact::Redactor;
+use mainstay_engine::transcript::Message;
+use mainstay_engine::transcript::Part;
+use mainstay_engine::transcript::Role;
+use mainstay_engine::verify::NoSecrets;
+
+use crate::replay::timeline::Timeline;
+use crate::replay::track::Step;
+use crate::retention::render;
+
+/// The key of the frames and references; a replay has no store.
+const KEY: [u8; 32] = [0; 32];
+
+/// One message of the prompt.
+#[derive(Clone, Debug)]
+pub struct Piece {
+    /// Its size and identity.
+    pub segment: Segment,
+    /// The message of the session that it is, changed or not; none where it stands for several.
+    pub message: Option<usize>,
+    /// Its text, where it is not the message's own.
+    pub text: Option<Arc<str>>,
+}
+
+/// What a pass came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Made {
+    /// The prompt's tokens before.
+    pub before: u64,
+    /// And after.
+    pub after: u64,
+    /// The first message of the prompt that is another one than before.
+    pub earliest: usize,
+    /// Tokens of the messages that the pass took out or changed.
+    pub replaced: u64,
+}
+
+/// A conversation on its way.
+pub struct Walk<'a> {
+    timeline: &'a Timeline,
+    /// The prompt, its preface included.
+    pieces: Vec<Piece>,
+    prompt: u64,
+    /// Messages before this index are in it, or were.
+    taken: usize,
+    /// How many pieces were the same ever since the last step.
+    stable: usize,
+    epoch: u32,
+    compactor: Option<Compactor>,
+    /// Original messages by what they hold.
+    known: HashMap<u64, usize>,
+    /// Texts of messages that were asked for.
+    texts: HashMap<usize, Arc<str>>,
+    /// Tokens of everything that was said.
+    said: u64,
+    /// Whether the prompt is still everything that was said.
+    pub is_whole: bool,
+}
+
+/// How many pieces stand before the first message.
+const PREFACE: usize = 2;
+
+impl<'a> Walk<'a> {
+    /// At the beginning of a session.
+    pub fn new(timeline: &'a Timeline) -> Self {
+        let mut walk = Self {
+            timeline,
+            texts: HashMap::new(),
+            said: 0,
+            pieces: Vec::new(),
+            prompt: 0,
+            taken: 0,
+            stable: 0,
+            epoch: 0,
+            compactor: None,
+            known: HashMap::new(),
+            is_whole: true,
+        };
+        walk.push(preface(SegmentKind::SharedPreface, timeline.preface.shared, 0));
+        walk.push(preface(SegmentKind::Preface, timeline.preface.own, 0));
+        walk
+    }
+
+    /// The session.
+    pub fn timeline(&self) -> &'a Timeline {
+        self.timeline
+    }
+
+    /// The prompt's tokens.
+    pub fn prompt(&self) -> u64 {
+        self.prompt
+    }
+
+    /// Tokens of everything that was said so far.
+    pub fn said(&self) -> u64 {
+        self.said
+    }
+
+    /// Tokens that stand before the first message.
+    pub fn preface(&self) -> u64 {
+        self.pieces[..PREFACE].iter().map(|piece| piece.segment.tokens).sum()
+    }
+
+    /// The messages of the prompt.
+    pub fn messages(&self) -> &[Piece] {
+        &self.pieces[PREFACE..]
+    }
+
+    fn push(&mut self, piece: Piece) {
+        self.prompt += piece.segment.tokens;
+        self.pieces.push(piece);
+    }
+
+    /// Takes in what was said before the message at this index.
+    pub fn hear(&mut self, before: usize, epoch: u32) {
+        if epoch != self.epoch {
+            self.epoch = epoch;
+            let own = preface(SegmentKind::Preface, self.timeline.preface.own, epoch);
+            self.pieces[PREFACE - 1] = own;
+            self.stable = self.stable.min(PREFACE - 1);
+        }
+        for index in self.taken..before {
+            let piece = self.original(index);
+            self.said += piece.segment.tokens;
+            self.push(piece);
+        }
+        self.taken = self.taken.max(before);
+    }
+
+    fn original(&mut self, index: usize) -> Piece {
+        let message = &self.timeline.transcript.messages()[index];
+        let id = fingerprint(message);
+        self.known.insert(id, index);
+        Piece {
+            segment: Segment {
+                id,
+                tokens: self.timeline.sizes[index],
+                blocks: message.parts.len() as u64,
+                kind: match message.role {
+                    Role::Assistant => SegmentKind::Answer,
+                    Role::System | Role::Developer | Role::User | Role::Tool => SegmentKind::Plain,
+                },
+            },
+            message: Some(index),
+            text: None,
+        }
+    }
+
+    /// Puts another form of a message into the prompt: its text, and what that is worth in tokens as counted.
+    pub fn rewrite(&mut self, place: usize, message: &Message) {
+        let index = PREFACE + place;
+        let tokens = self.tokens(message);
+        let piece = &mut self.pieces[index];
+        self.prompt = self.prompt - piece.segment.tokens + tokens;
+        piece.segment.tokens = tokens;
+        piece.segment.id = fingerprint(message);
+        piece.text = Some(render(message).into());
+        self.stable = self.stable.min(index);
+        self.is_whole = false;
+    }
+
+    /// What a message that nobody reported on takes in a prompt.
+    fn tokens(&self, message: &Message) -> u64 {
+        let counted = measure(message, self.timeline.family).total();
+        (counted as f64 * self.timeline.scale).ceil() as u64
+    }
+
+    /// Lets our engine make a pass, whether it is due or not.
+    pub fn compact(&mut self, policy: &Policy, budget: &Budget) -> Option<Made> {
+        let transcript = self.timeline.transcript.until(self.taken);
+        let situation = Situation {
+            prompt: self.prompt,
+            scale: self.timeline.scale,
+            forced: true,
+            reasoning: ReasoningRule::MayDrop,
+            margin: 0,
+            roles: Roles::Open,
+            block_role: Role::System,
+        };
+        let family = self.timeline.family;
+        let compactor = self.compactor.get_or_insert_with(|| {
+            let options = Options {
+                addresses: Addresses::All,
+                ..Options::default()
+            };
+            let redactor = Redactor::new(Key::new(KEY), options);
+            Compactor::new(family, policy).with_scribe(Scribe::new(KEY, Arc::new(redactor)))
+        });
+        compactor.observe(&transcript);
+        let outcome = compactor.pass(&transcript, budget, policy, situation, &NoSecrets);
+        if outcome.verdict != Verdict::Compacted {
+            return None;
+        }
+        let messages = compactor.messages(&transcript);
+        self.adopt(&messages)
+    }
+
+    /// Sends these messages from now on, where they are smaller.
+    fn adopt(&mut self, messages: &[Message]) -> Option<Made> {
+        let before = self.prompt;
+        let mut pieces: Vec<Piece> = self.pieces[..PREFACE].to_vec();
+        for message in messages {
+            let id = fingerprint(message);
+            let piece = match self.known.get(&id) {
+                Some(index) => self.original(*index),
+                None => Piece {
+                    segment: Segment {
+                        id,
+                        tokens: self.tokens(message),
+                        blocks: message.parts.len() as u64,
+                        kind: SegmentKind::Plain,
+                    },
+                    message: None,
+                    text: Some(render(message).into()),
+                },
+            };
+            pieces.push(piece);
+        }
+        let after: u64 = pieces.iter().map(|piece| piece.segment.tokens).sum();
+        if after >= before {
+            return None;
+        }
+        let is_same = |(old, new): &(&Piece, &Piece)| old.segment.id == new.segment.id;
+        let same = self.pieces.iter().zip(&pieces).take_while(is_same).count();
+        // What stands up to the first thing that a pass wrote stays until the next one: worth a mark of its own.
+        if let Some(block) = pieces[PREFACE..].iter_mut().find(|piece| piece.message.is_none()) {
+            block.segment.kind = SegmentKind::Anchor;
+        }
+        let kept: u64 = pieces
+            .iter()
+            .filter(|piece| piece.message.is_some())
+            .map(|piece| piece.segment.tokens)
+            .sum();
+        self.pieces = pieces;
+        self.prompt = after;
+        self.stable = self.stable.min(same);
+        self.is_whole = false;
+        Some(Made {
+            before,
+            after,
+            earliest: same.saturating_sub(PREFACE),
+            replaced: before.saturating_sub(kept),
+        })
+    }
+
+    /// Sends the prompt.
+    pub fn send(&mut self, at: i64, output: u64) -> Step {
+        let keep = self.stable.min(self.pieces.len());
+        let added = self.pieces[keep..].iter().map(|piece| piece.segment).collect();
+        self.stable = self.pieces.len();
+        Step {
+            keep,
+            added,
+            prompt: self.prompt,
+            at,
+            output,
+        }
+    }
+
+    /// Leaves out what stood in the prompt before this message of the session, instructions apart: somebody else's
+    /// compaction.
+    pub fn forget_before(&mut self, first: usize) -> Option<Made> {
+        let before = self.prompt;
+        let messages = self.timeline.transcript.messages();
+        let is_kept = |piece: &Piece| {
+            piece
+                .message
+                .is_none_or(|index| index >= first || is_instruction(&messages[index]))
+        };
+        let earliest = self.pieces.iter().position(|piece| !is_kept(piece))?;
+        self.pieces.retain(is_kept);
+        self.prompt = self.pieces.iter().map(|piece| piece.segment.tokens).sum();
+        self.stable = self.stable.min(earliest);
+        self.is_whole = false;
+        Some(Made {
+            before,
+            after: self.prompt,
+            earliest: earliest.saturating_sub(PREFACE),
+            replaced: before - self.prompt,
+        })
+    }
+
+    /// The texts of the prompt, without instructions.
+    pub fn texts(&mut self) -> Vec<Arc<str>> {
+        let messages = self.timeline.transcript.messages();
+        let mut texts = Vec::with_capacity(self.pieces.len());
+        for piece in &self.pieces[PREFACE..] {
+            match (&piece.text, piece.message) {
+                (Some(text), _) => texts.push(Arc::clone(text)),
+                (None, Some(index)) if is_instruction(&messages[index]) => {}
+                (None, Some(index)) => {
+                    let text = self
+                        .texts
+                        .entry(index)
+                        .or_insert_with(|| render(&messages[index]).into());
+                    texts.push(Arc::clone(text));
+                }
+                (None, None) => {}
+            }
+        }
+        texts
+    }
+}
+
+fn is_instruction(message: &Message) -> bool {
+    matches!(message.role, Role::System | Role::Developer)
+}
+
+/// The settings of one of our engines that is asked to come down to a size.
+pub fn towards(engine: Engine, target: u64, tail: Option<u64>) -> Policy {
+    Policy {
+        engine,
+        target: Some(target),
+        tail,
+        ..Policy::default()
+    }
+}
+
+fn preface(kind: SegmentKind, tokens: u64, epoch: u32) -> Piece {
+    let mut hasher = DefaultHasher::new();
+    (matches!(kind, SegmentKind::SharedPreface), epoch).hash(&mut hasher);
+    Piece {
+        segment: Segment {
+            id: hasher.finish(),
+            tokens,
+            blocks: 1,
+            kind,
+        },
+        message: None,
+        text: Some("".into()),
+    }
+}
+
+/// Equal for messages that a provider would see as equal.
+fn fingerprint(message: &Message) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    message.role.hash(&mut hasher);
+    for part in &message.parts {
+        std::mem::discriminant(part).hash(&mut hasher);
+        match part {
+            Part::Text(text) => text.hash(&mut hasher),
+            Part::Call(call) => (&call.id, &call.name, call.input.as_str()).hash(&mut hasher),
+            Part::Result(_) | Part::Thinking(_) | Part::Media(_) | Part::Opaque(_) => {
+                format!("{part:?}").hash(&mut hasher);
+            }
+        }
+    }
+    hasher.finish()
+}
