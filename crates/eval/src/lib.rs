@@ -18,6 +18,8 @@
 
 mod parallel;
 
+pub mod sessions;
+
 pub mod stats;
 
 pub mod retention;

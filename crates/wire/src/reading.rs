@@ -107,6 +107,8 @@ pub struct About {
     pub tools: Option<Box<str>>,
     /// How many conversations the source holds.
     pub conversations: u64,
+    /// Where the agent program was started anew in the middle of the session, by the records that show it.
+    pub restarts: Vec<Place>,
 }
 
 /// What the whole source holds, whatever part of its history was asked for.

@@ -193,8 +193,7 @@ impl Economist {
     /// The share of what is needed next that the prompt is expected to hold now: what is said anew is needed more and more.
     fn retention(&self, history: u64) -> f64 {
         self.last.map_or(1.0, |(kept, at)| {
-            let lost = (1.0 - kept) * (-(history.saturating_sub(at) as f64) / FADING).exp();
-            1.0 - lost
+            fading_retention(kept, history.saturating_sub(at) as f64)
         })
     }
 
@@ -223,6 +222,11 @@ impl Economist {
             worth: saving * ahead - price,
         })
     }
+}
+
+/// The share of what is needed next that a prompt is expected to hold, so many tokens after a pass that kept this share.
+pub fn fading_retention(kept: f64, since: f64) -> f64 {
+    1.0 - (1.0 - kept) * (-since / FADING).exp()
 }
 
 /// The mean of exp(-x) from nothing to here.

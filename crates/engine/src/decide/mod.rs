@@ -28,6 +28,7 @@ pub use economic::Form;
 pub use economic::Offer;
 pub use economic::Outlook;
 pub use economic::expected_retention;
+pub use economic::fading_retention;
 pub use plan::Action;
 pub use plan::Mode;
 pub use plan::Plan;

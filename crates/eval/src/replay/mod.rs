@@ -7,24 +7,41 @@
 //! The agent does in every replay what it did in the recording: nobody can say what it would have done with another
 //! history. What forgetting costs is therefore told apart, as retention.
 
+mod altered;
 mod clearing;
+mod figures;
 mod offers;
+mod optimum;
 mod play;
 mod price;
+mod recording;
 pub mod report;
+mod requests;
+mod sizes;
 mod strategy;
+mod study;
 mod timeline;
 mod track;
 mod walk;
 
+pub use figures::Run;
+pub use optimum::optimum;
 pub use play::Stage;
 pub use play::play;
 pub use play::without_summaries;
 pub use price::Priced;
 pub use price::price;
+pub use recording::Recording;
+pub use recording::Recordings;
+pub use recording::load;
 pub use strategy::Settings;
 pub use strategy::Strategy;
+pub use study::Plan;
+pub use study::Replayed;
+pub use study::Session;
+pub use study::replay;
 pub use timeline::Preface;
+pub use timeline::PrefaceChange;
 pub use timeline::Request;
 pub use timeline::Timeline;
 pub use track::Kept;

@@ -160,6 +160,7 @@ impl<'a> Walk<'a> {
                 tokens: self.timeline.sizes[index],
                 blocks: message.parts.len() as u64,
                 kind: match message.role {
+                    _ if index < self.timeline.shared_messages => SegmentKind::SharedPreface,
                     Role::Assistant => SegmentKind::Answer,
                     Role::System | Role::Developer | Role::User | Role::Tool => SegmentKind::Plain,
                 },

@@ -23,38 +23,14 @@ use mainstay_wire::source::Source;
 
 use crate::parallel::each;
 use crate::retention::trajectory::Trajectory;
+use crate::sessions;
+pub use crate::sessions::Selection;
+use crate::sessions::Spot;
+use crate::sessions::Unread;
+use crate::sessions::named;
 
 /// Shorter sessions are no long conversations.
 const LEAST_MESSAGES: usize = 12;
-/// The format whose files hold many sessions, one a line.
-const NORMALISED: &str = "trajectories";
-/// So deep is looked for sessions below a folder.
-const DEEPEST: usize = 6;
-
-/// Which sessions count.
-#[derive(Clone, Debug)]
-pub struct Selection {
-    /// Sessions with fewer tokens are left out.
-    pub least_tokens: usize,
-    /// So many sessions of each source, the first ones.
-    pub most: usize,
-    /// Only these sources; all where none is named.
-    pub sources: Vec<String>,
-    /// How many threads read.
-    pub jobs: usize,
-}
-
-impl Default for Selection {
-    /// As the metric is defined, on one thread.
-    fn default() -> Self {
-        Self {
-            least_tokens: 6000,
-            most: usize::MAX,
-            sources: Vec::new(),
-            jobs: 1,
-        }
-    }
-}
 
 /// What was read.
 #[derive(Debug, Default)]
@@ -62,31 +38,16 @@ pub struct Corpus {
     /// The sessions that count, in the order of their files.
     pub trajectories: Vec<Trajectory>,
     /// Files and sessions that could not be read, with the reason.
-    pub unread: Vec<(String, String)>,
+    pub unread: Vec<Unread>,
     /// How many sessions were too short.
     pub short: usize,
-}
-
-/// Where a session is.
-enum Spot {
-    /// A line of normalised trajectories.
-    Line { source: Arc<str>, text: String },
-    /// A session of a file, a database or a directory.
-    Session {
-        path: PathBuf,
-        format: &'static Format,
-        id: Option<String>,
-    },
 }
 
 /// Reads the sessions of files and folders. What is named itself must be readable; in a folder, what is not is noted.
 pub fn load(paths: &[PathBuf], selection: &Selection) -> Result<Corpus, ReadError> {
     let mut corpus = Corpus::default();
-    let mut places = Vec::new();
-    for path in paths {
-        find(path, selection, &mut places, &mut corpus.unread, 0)?;
-    }
-    let read = each(&places, selection.jobs, read);
+    let spots = sessions::find(paths, &selection.sources, &mut corpus.unread)?;
+    let read = each(&spots, selection.jobs, read);
     let mut counts: BTreeMap<Arc<str>, usize> = BTreeMap::new();
     for result in read {
         match result {
@@ -108,61 +69,11 @@ fn is_long(trajectory: &Trajectory, selection: &Selection) -> bool {
     trajectory.messages.len() >= LEAST_MESSAGES && trajectory.tokens.iter().sum::<usize>() >= selection.least_tokens
 }
 
-fn find(
-    path: &Path,
-    selection: &Selection,
-    places: &mut Vec<Spot>,
-    unread: &mut Vec<(String, String)>,
-    depth: usize,
-) -> Result<(), ReadError> {
-    let source = Source::open(path)?;
-    let format = match format::detect(&source) {
-        Ok(format) => format,
-        Err(_) if path.is_dir() && depth < DEEPEST => {
-            for name in source.entries()? {
-                let inside = path.join(&name);
-                if let Err(error) = find(&inside, selection, places, unread, depth + 1) {
-                    unread.push(named(&inside, &error));
-                }
-            }
-            return Ok(());
-        }
-        Err(error) => return Err(error),
-    };
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let name = if format.name == NORMALISED { &*stem } else { format.name };
-    if !selection.sources.is_empty() && !selection.sources.iter().any(|wanted| wanted == name) {
-        return Ok(());
-    }
-    if format.name == NORMALISED {
-        let shared: Arc<str> = name.into();
-        let mut lines = source.lines()?;
-        while lines.advance()? {
-            places.push(Spot::Line {
-                source: Arc::clone(&shared),
-                text: lines.text().to_owned(),
-            });
-        }
-        return Ok(());
-    }
-    let entries = (format.list)(&source)?;
-    let ids: Vec<Option<String>> = match entries.is_empty() {
-        true => vec![None],
-        false => entries.into_iter().map(|entry| Some(entry.id)).collect(),
-    };
-    places.extend(ids.into_iter().map(|id| Spot::Session {
-        path: path.to_owned(),
-        format,
-        id,
-    }));
-    Ok(())
-}
+type Outcome = Result<Trajectory, Unread>;
 
-type Outcome = Result<Trajectory, (String, String)>;
-
-fn read(place: &Spot) -> Outcome {
-    match place {
-        Spot::Line { source, text } => {
+fn read(spot: &Spot) -> Outcome {
+    match spot {
+        Spot::Line { source, text, .. } => {
             let object = Object::parse(text).map_err(|cause| (source.to_string(), cause.to_string()))?;
             Ok(read_line(source, &object))
         }
@@ -170,16 +81,6 @@ fn read(place: &Spot) -> Outcome {
             read_session(path, format, id.clone()).map_err(|error| named(path, &error))
         }
     }
-}
-
-/// A path and why it could not be read; the error's own mention of the path is not repeated.
-fn named(path: &Path, error: &ReadError) -> (String, String) {
-    let name = path.display().to_string();
-    let said = error.to_string();
-    let reason = said
-        .strip_prefix(&name)
-        .map_or(said.as_str(), |rest| rest.trim_start_matches(": "));
-    (name, reason.to_owned())
 }
 
 /// One normalised trajectory.

@@ -262,6 +262,11 @@ fn describe(log: &Log, links: &Links, chosen: &Conversation, thread: &Thread, re
     about.version.clone_from(&log.version);
     about.started = times(log, thread).min();
     about.ended = times(log, thread).max();
+    let records = thread.full.iter().map(|index| &log.records[*index]);
+    about.restarts = records
+        .filter(|record| record.is_restart())
+        .map(|record| record.place)
+        .collect();
     let session = log.records[thread.leaf].session.as_deref();
     let root = links.trees[thread.leaf].as_deref();
     about.parent = if links.is_subagent && log.agent.is_some() {

@@ -20,6 +20,11 @@ use crate::time;
 /// The model's name on what the program itself wrote in the model's place.
 const SYNTHETIC: &str = "<synthetic>";
 
+/// What the program writes in the model's place when it opens a session again whose last words are the user's.
+const RESUMED: &str = "No response requested.";
+/// The hook that runs when a session is opened again, by its name in attachments.
+const RESUME_HOOK: &str = "SessionStart:resume";
+
 /// Records that are not part of the conversation.
 pub(super) const BOOKKEEPING: &[&str] = &[
     "agent-color",
@@ -197,6 +202,18 @@ impl Record {
         match &self.kind {
             Kind::User(spoken) => !self.is_meta && !spoken.is_summary && spoken.answers.is_empty(),
             _ => false,
+        }
+    }
+
+    /// Whether it shows that the program was started anew and the session opened again.
+    pub fn is_restart(&self) -> bool {
+        match &self.kind {
+            Kind::Assistant(spoken) => spoken.is_local && spoken.content.contains(RESUMED),
+            Kind::Attachment(attachment) => {
+                let object = Object::parse(attachment).unwrap_or_default();
+                object.is("hookName", RESUME_HOOK)
+            }
+            Kind::User(_) | Kind::LocalCommand(_) | Kind::Boundary(_) | Kind::Clearing(_) | Kind::Link => false,
         }
     }
 

@@ -1,0 +1,148 @@
+//! The offline optimum: the same passes as the economic policy, with the future known.
+//!
+//! A full pass leaves a share of everything that was said, whatever passes came before it. What happens after a pass at
+//! one request therefore does not depend on what happened before it, and the cheapest way through a session is a shortest
+//! path: over the request of the last pass, and the share it left. Work is quadratic in the requests.
+//!
+//! Sizes and retention are estimated as the online policy estimates them; the schedule that comes out is then played and
+//! priced like any other policy, so that what is reported is what it really costs.
+
+use mainstay_engine::decide::EconomicPolicy;
+use mainstay_engine::decide::Form;
+use mainstay_engine::decide::expected_retention;
+use mainstay_engine::decide::fading_retention;
+use mainstay_engine::economy::Profile;
+
+use crate::replay::offers::SHARES;
+use crate::replay::timeline::Timeline;
+
+/// A prompt that does not fit costs more than any that does.
+const DOES_NOT_FIT: f64 = 1e6;
+
+/// What stays of a session between its requests.
+struct Course<'a> {
+    profile: &'a Profile,
+    policy: EconomicPolicy,
+    limit: f64,
+    preface: f64,
+    shared: f64,
+    /// Tokens said before each request.
+    said: Vec<f64>,
+    output: Vec<f64>,
+    /// Whether the cache has nothing but the shared preface at a request.
+    is_cold: Vec<bool>,
+}
+
+/// The best way to a request: what it costs, and the last pass on it.
+#[derive(Clone, Copy)]
+struct Way {
+    cost: f64,
+    from: usize,
+    share: Option<f64>,
+}
+
+/// The passes of the cheapest way, as requests with the shares of what was said that they leave. The cost is money plus
+/// what forgetting is worth to the policy.
+pub fn optimum(timeline: &Timeline, profile: &Profile, policy: EconomicPolicy, limit: u64) -> Vec<(usize, f64)> {
+    let course = Course::new(timeline, profile, policy, limit);
+    let count = course.said.len();
+    let start = Way {
+        cost: f64::INFINITY,
+        from: 0,
+        share: None,
+    };
+    let mut best = vec![start; count + 1];
+    // Without any pass.
+    course.follow(0, None, 0.0, &mut best);
+    for request in 1..count {
+        let before = best[request].cost;
+        for share in SHARES {
+            course.follow(request, Some(share), before, &mut best);
+        }
+    }
+    let mut passes = Vec::new();
+    let mut at = count;
+    while let Some(Way {
+        from,
+        share: Some(share),
+        ..
+    }) = best.get(at).copied()
+    {
+        passes.push((from, share));
+        at = from;
+    }
+    passes.reverse();
+    passes
+}
+
+impl<'a> Course<'a> {
+    fn new(timeline: &Timeline, profile: &'a Profile, policy: EconomicPolicy, limit: u64) -> Self {
+        let mut said = Vec::with_capacity(timeline.requests.len());
+        let (mut taken, mut total) = (0, 0);
+        for request in &timeline.requests {
+            total += timeline.sizes[taken..request.before].iter().sum::<u64>();
+            taken = request.before;
+            said.push(total as f64);
+        }
+        let is_cold = |index: usize| {
+            let request = &timeline.requests[index];
+            let before = index.checked_sub(1).map(|before| &timeline.requests[before]);
+            before.is_none_or(|before| request.at - before.at > profile.cache.lifetime || request.epoch != before.epoch)
+        };
+        Self {
+            profile,
+            policy,
+            limit: limit as f64,
+            preface: (timeline.preface.shared + timeline.preface.own) as f64,
+            shared: timeline.preface.shared as f64,
+            said,
+            output: timeline.requests.iter().map(|request| request.output as f64).collect(),
+            is_cold: (0..timeline.requests.len()).map(is_cold).collect(),
+        }
+    }
+
+    /// Goes on from a pass at a request (or from the beginning), and improves the ways to all later requests.
+    fn follow(&self, start: usize, share: Option<f64>, before: f64, best: &mut [Way]) {
+        let kept = share.map(|share| expected_retention(Form::Ledger, share));
+        let base = match share {
+            Some(share) => self.preface + share * self.said[start],
+            None => self.preface,
+        };
+        let said_before = if share.is_some() { self.said[start] } else { 0.0 };
+        let whole = self.said[start] + self.preface;
+        if share.is_some() && base >= whole {
+            return;
+        }
+        let worth = self.policy.forgetting as f64 * self.profile.tariff.base.cache_read / 1e6;
+        let mut cost = before;
+        let mut last = self.preface;
+        for request in start..self.said.len() {
+            let prompt = base + self.said[request] - said_before;
+            let cached = match self.is_cold[request] {
+                true => self.shared,
+                false => last,
+            };
+            cost += self.request(prompt, cached.min(prompt), self.output[request]);
+            if let Some(kept) = kept {
+                cost += worth * (1.0 - fading_retention(kept, self.said[request] - said_before));
+            }
+            if prompt > self.limit {
+                cost += DOES_NOT_FIT;
+            }
+            last = prompt;
+            if cost < best[request + 1].cost {
+                best[request + 1] = Way {
+                    cost,
+                    from: start,
+                    share,
+                };
+            }
+        }
+    }
+
+    fn request(&self, prompt: f64, cached: f64, output: f64) -> f64 {
+        let rates = self.profile.tariff.at(prompt);
+        let read = cached * (1.0 - self.profile.cache.missed);
+        (read * rates.cache_read + (prompt - read) * rates.cache_write + output * rates.output) / 1e6
+    }
+}

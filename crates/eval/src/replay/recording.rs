@@ -1,0 +1,126 @@
+//! Sessions as they were read, to make timelines of.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use mainstay_engine::account::Family;
+use mainstay_engine::account::Tally;
+use mainstay_engine::transcript::Place;
+use mainstay_engine::transcript::Timestamp;
+use mainstay_engine::transcript::Transcript;
+use mainstay_wire::document::Document;
+use mainstay_wire::error::ReadError;
+use mainstay_wire::format;
+use mainstay_wire::reading::History;
+use mainstay_wire::reading::Request;
+use mainstay_wire::source::Source;
+
+use crate::parallel::each;
+use crate::sessions;
+use crate::sessions::Selection;
+use crate::sessions::Spot;
+use crate::sessions::Unread;
+
+/// A session as it was read: everything that was said, recorded compactions as events.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    /// Its name in reports.
+    pub name: String,
+    /// The format it was recorded in, or the collection it belongs to.
+    pub source: Arc<str>,
+    /// The model that was used.
+    pub model: Option<Arc<str>>,
+    /// What was said.
+    pub transcript: Arc<Transcript>,
+    /// The tool definitions that were sent along, as JSON, where the source has them.
+    pub tools: Option<Box<str>>,
+    /// When it started.
+    pub started: Option<Timestamp>,
+    /// Where the agent program was started anew.
+    pub restarts: Vec<Place>,
+}
+
+/// The sessions of files and folders.
+#[derive(Debug, Default)]
+pub struct Recordings {
+    /// Those that count, in the order of their files.
+    pub sessions: Vec<Recording>,
+    /// Files and sessions that could not be read, with the reason.
+    pub unread: Vec<Unread>,
+    /// How many were too short.
+    pub short: usize,
+}
+
+/// Reads the sessions of files and folders. What is named itself must be readable; in a folder, what is not is noted.
+pub fn load(paths: &[PathBuf], selection: &Selection) -> Result<Recordings, ReadError> {
+    let mut recordings = Recordings::default();
+    let spots = sessions::find(paths, &selection.sources, &mut recordings.unread)?;
+    let read = each(&spots, selection.jobs, |spot| {
+        let recording = read(spot)?;
+        let is_long = is_long(&recording.transcript, selection.least_tokens);
+        Ok((recording, is_long))
+    });
+    let mut counts: BTreeMap<Arc<str>, usize> = BTreeMap::new();
+    for result in read {
+        match result {
+            Err(unread) => recordings.unread.push(unread),
+            Ok((_, false)) => recordings.short += 1,
+            Ok((recording, true)) => {
+                let count = counts.entry(Arc::clone(&recording.source)).or_default();
+                *count += 1;
+                if *count <= selection.most {
+                    recordings.sessions.push(recording);
+                }
+            }
+        }
+    }
+    Ok(recordings)
+}
+
+fn is_long(transcript: &Transcript, least: usize) -> bool {
+    if least == 0 {
+        return true;
+    }
+    let mut tally = Tally::new(Family::O200k);
+    tally.extend(transcript.messages());
+    tally.total().total() >= least as u64
+}
+
+fn read(spot: &Spot) -> Result<Recording, Unread> {
+    let mut request = Request {
+        history: History::Full,
+        session: None,
+    };
+    match spot {
+        Spot::Line { source, format, text } => {
+            let line = Source::memory(source, text.clone().into_bytes());
+            let document = format::read(&line, Some(format), &request);
+            let document = document.map_err(|error| (source.to_string(), error.to_string()))?;
+            Ok(Recording::new(document, Arc::clone(source), String::new()))
+        }
+        Spot::Session { path, format, id } => {
+            request.session.clone_from(id);
+            let document = Source::open(path).and_then(|source| format::read(&source, Some(format), &request));
+            let document = document.map_err(|error| sessions::named(path, &error))?;
+            let otherwise = id.clone().unwrap_or_else(|| path.display().to_string());
+            Ok(Recording::new(document, format.name.into(), otherwise))
+        }
+    }
+}
+
+impl Recording {
+    /// A document of a source, named by its own id, otherwise as given.
+    pub fn new(document: Document, source: Arc<str>, otherwise: String) -> Self {
+        let about = document.about;
+        Self {
+            name: about.id.filter(|id| !id.is_empty()).unwrap_or(otherwise),
+            source,
+            model: about.model,
+            transcript: Arc::new(document.transcript),
+            tools: about.tools,
+            started: about.started,
+            restarts: about.restarts,
+        }
+    }
+}
