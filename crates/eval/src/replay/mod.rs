@@ -8,6 +8,7 @@
 //! history. What forgetting costs is therefore told apart, as retention.
 
 mod altered;
+mod assemble;
 mod clearing;
 mod figures;
 mod offers;

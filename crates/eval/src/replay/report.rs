@@ -95,10 +95,12 @@ pub struct Cadence {
 /// What was kept of what the agent went on to use.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Retention {
-    /// The share of identifiers, at the same moments for all policies; a mean by session.
+    /// The share of identifiers, at the same moments for all policies: a mean over all moments.
     pub fur: Option<Estimate>,
     /// The share of pairs that stood together.
     pub pair: Option<Estimate>,
+    /// The share of identifiers, as the mean of the sessions' means: short sessions count as much as long ones.
+    pub fur_by_session: Option<Estimate>,
     /// The share of identifiers directly after passes.
     pub fur_at_passes: Option<f64>,
     /// The share of pairs directly after passes.
