@@ -1,7 +1,11 @@
 //! What a provider's prompt cache would serve to one conversation.
 //!
-//! Prompts are sequences of segments. Beginnings that were sent before are nodes of a tree; a prompt is a path in it. Work
-//! per request is in proportion to the segments that differ from the prompt before, not to the prompt.
+//! Prompts are sequences of segments. Beginnings that were sent before are nodes of a tree; a prompt is a path in it. What
+//! stays on the path from one prompt to the next is not touched, so that a request costs what differs from the prompt
+//! before, and the way back from a mark to what it finds.
+//!
+//! A beginning lives as long as prompts that begin with it follow each other within its lifetime. Where only marked
+//! beginnings are found, one that died is found again only after it was marked again.
 
 use std::collections::HashMap;
 
@@ -58,12 +62,12 @@ impl Served {
 /// The root of the tree: nothing sent yet.
 const ROOT: usize = 0;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Node {
-    /// When a prompt last began with this, as far as that was written down: see [`PromptCache::settle`].
-    used: i64,
-    /// Whether a mark stood behind it, so that it can be found by one.
-    is_marked: bool,
+    /// When the newest prompt came that began with this and is not the newest of all: see [`PromptCache::settle`].
+    used: Option<i64>,
+    /// When it was last written behind a mark; nothing once that died.
+    written: Option<i64>,
     is_shared: bool,
 }
 
@@ -75,9 +79,9 @@ struct Stop {
     tokens: u64,
     /// Content blocks up to and with it.
     blocks: u64,
-    segment: Segment,
-    /// Whether an earlier prompt began with this.
-    is_known: bool,
+    /// Where the last anchor up to here stands.
+    anchor: Option<usize>,
+    kind: SegmentKind,
 }
 
 /// The cache of a provider, as one conversation meets it.
@@ -89,8 +93,12 @@ pub struct PromptCache {
     path: Vec<Stop>,
     /// How many segments the newest prompt has of the one before.
     kept: usize,
+    /// Where the prompt before ended, with as much of its answer as this one has so far.
+    end: Option<usize>,
     /// When the newest prompt came.
-    now: i64,
+    now: Option<i64>,
+    /// When the newest prompt came that followed its predecessor too late: what was written before it is dead.
+    since: i64,
 }
 
 impl PromptCache {
@@ -98,25 +106,26 @@ impl PromptCache {
     pub fn new(rules: CacheRules) -> Self {
         Self {
             rules,
-            nodes: vec![Node {
-                used: i64::MIN,
-                is_marked: false,
-                is_shared: false,
-            }],
+            nodes: vec![Node::default()],
             children: HashMap::new(),
             path: Vec::new(),
             kept: 0,
-            now: i64::MIN,
+            end: None,
+            now: None,
+            since: i64::MIN,
         }
     }
 
     /// Serves the prompt that has the first `keep` segments of the one before and then these, at this time in
-    /// milliseconds.
+    /// milliseconds. Time does not run backwards: an earlier time counts as that of the prompt before.
     pub fn serve(&mut self, keep: usize, added: &[Segment], at: i64) -> Served {
         self.settle(keep);
-        let at = at.max(self.now);
+        let at = self.now.map_or(at, |now| at.max(now));
+        if !self.is_recent(self.now, at) {
+            self.since = at;
+        }
         for segment in added {
-            self.push(*segment);
+            self.push(*segment, at);
         }
         let found = match &self.rules.matching {
             Matching::Longest => self.longest(at),
@@ -126,107 +135,106 @@ impl PromptCache {
         let found = found - found % self.rules.granularity.max(1);
         let read = if found < self.rules.least { 0 } else { found };
         let end = self.write(at);
-        self.now = at;
-        let served = read as f64 * (1.0 - self.rules.missed);
-        let written = (end.max(read) as f64 - served).max(0.0);
+        self.now = Some(at);
+        self.end = Some(self.path.last().map_or(ROOT, |stop| stop.node));
+        let served = read as f64 * (1.0 - self.rules.missed.clamp(0.0, 1.0));
+        let written = end.max(read) as f64 - served;
         Served {
             read: served,
             write: written,
-            fresh: (total as f64 - served - written).max(0.0),
+            fresh: (total - end.max(read)) as f64,
         }
     }
 
     /// Leaves the newest prompt behind its first `keep` segments. What is left was in use until now.
     fn settle(&mut self, keep: usize) {
-        let now = self.now;
         let keep = keep.min(self.path.len());
-        for stop in &self.path[keep.saturating_sub(1)..] {
-            self.nodes[stop.node].used = now;
+        for stop in &self.path[keep..] {
+            self.nodes[stop.node].used = self.now;
         }
         self.path.truncate(keep);
         self.kept = keep;
     }
 
-    fn push(&mut self, segment: Segment) {
-        let follows_known = self.path.len() <= self.kept || self.path.last().is_some_and(|stop| stop.is_known);
-        let (parent, tokens, blocks) = self
-            .path
-            .last()
-            .map_or((ROOT, 0, 0), |stop| (stop.node, stop.tokens, stop.blocks));
-        let next = self.nodes.len();
-        let node = *self.children.entry((parent, segment.id)).or_insert(next);
-        let is_new = node == next;
-        if is_new {
+    fn push(&mut self, segment: Segment, at: i64) {
+        let last = self.path.last();
+        let (parent, tokens, blocks) = last.map_or((ROOT, 0, 0), |stop| (stop.node, stop.tokens, stop.blocks));
+        let anchor = last.and_then(|stop| stop.anchor);
+        let index = *self.children.entry((parent, segment.id)).or_insert(self.nodes.len());
+        if index == self.nodes.len() {
             self.nodes.push(Node {
-                used: i64::MIN,
-                is_marked: false,
                 is_shared: segment.kind == SegmentKind::SharedPreface,
+                ..Node::default()
             });
         }
-        // An answer that the provider wrote itself directly behind a prompt it knows.
-        let is_own = self.rules.holds_answers && segment.kind == SegmentKind::Answer && follows_known && is_new;
-        if is_own {
-            self.nodes[node].used = self.now;
+        if !self.is_recent(self.nodes[index].used, at) {
+            self.nodes[index].written = None;
         }
+        // What the model wrote directly behind the prompt before has been through the provider's machines already.
+        // The same words anywhere else have not: they are a client's edit.
+        if self.rules.holds_answers && segment.kind == SegmentKind::Answer && self.end == Some(parent) {
+            self.end = Some(index);
+            self.nodes[index].used = self.now;
+            self.nodes[index].written = self.now;
+        }
+        let is_anchor = segment.kind == SegmentKind::Anchor;
         self.path.push(Stop {
-            node,
-            tokens: tokens + segment.tokens,
-            blocks: blocks + segment.blocks,
-            segment,
-            is_known: !is_new || is_own || segment.kind == SegmentKind::SharedPreface,
+            node: index,
+            tokens: tokens.saturating_add(segment.tokens),
+            blocks: blocks.saturating_add(segment.blocks),
+            anchor: if is_anchor { Some(self.path.len()) } else { anchor },
+            kind: segment.kind,
         });
     }
 
-    fn was_known(&self, index: usize, stop: &Stop) -> bool {
-        index < self.kept || stop.is_known
+    fn is_recent(&self, used: Option<i64>, at: i64) -> bool {
+        used.is_some_and(|used| at.saturating_sub(used) <= self.rules.lifetime)
     }
 
-    fn is_warm(&self, stop: &Stop, at: i64) -> bool {
-        let node = &self.nodes[stop.node];
-        let used = node.used;
-        node.is_shared || (used != i64::MIN && at.saturating_sub(used) <= self.rules.lifetime)
+    /// Whether an earlier prompt began with this, not too long ago.
+    fn is_warm(&self, index: usize, at: i64) -> bool {
+        let node = &self.nodes[self.path[index].node];
+        // What is still here of the prompt before was used by it; that is not written down.
+        let used = if index < self.kept { self.now } else { node.used };
+        node.is_shared || self.is_recent(used, at)
+    }
+
+    /// Whether it was also written behind a mark, and lives.
+    fn is_entry(&self, index: usize, at: i64) -> bool {
+        let node = &self.nodes[self.path[index].node];
+        let is_written = node.written.is_some_and(|written| written >= self.since);
+        node.is_shared || is_written && self.is_warm(index, at)
     }
 
     fn longest(&self, at: i64) -> u64 {
-        // Of the prompt before, only the last segment that is still here was noted; what stands before it is as warm.
-        let mut found = self.path.iter().enumerate().rev();
-        let found = found.find(|(index, stop)| self.was_known(*index, stop) && self.is_warm(stop, at));
-        found.map_or(0, |(_, stop)| stop.tokens)
+        let found = (0..self.path.len()).rev().find(|index| self.is_warm(*index, at));
+        found.map_or(0, |index| self.path[index].tokens)
     }
 
     fn marked(&self, places: &[Place], lookback: u64, at: i64) -> u64 {
         let mut best = 0;
         for end in self.marks(places) {
             let blocks = self.path[end].blocks;
-            let before = self.path[..=end].iter().enumerate().rev();
-            let mut near = before.take_while(|(_, stop)| blocks - stop.blocks <= lookback);
-            let found = near.find(|(index, stop)| {
-                let node = &self.nodes[stop.node];
-                (node.is_marked || node.is_shared) && self.was_known(*index, stop) && self.is_warm(stop, at)
-            });
-            best = best.max(found.map_or(0, |(_, stop)| stop.tokens));
+            let before = (0..=end).rev();
+            let mut near = before.take_while(|index| blocks - self.path[*index].blocks <= lookback);
+            let found = near.find(|index| self.is_entry(*index, at));
+            best = best.max(found.map_or(0, |index| self.path[index].tokens));
         }
         best
     }
 
     /// The places of the newest prompt that are marked.
     fn marks(&self, places: &[Place]) -> Vec<usize> {
-        let is_preface = |stop: &Stop| matches!(stop.segment.kind, SegmentKind::Preface | SegmentKind::SharedPreface);
+        let is_preface = |stop: &Stop| matches!(stop.kind, SegmentKind::Preface | SegmentKind::SharedPreface);
         let preface = self.path.iter().take_while(|stop| is_preface(stop)).count();
         let mut marks = Vec::new();
         for place in places {
             match place {
                 // Both parts of the instructions are marked: what is shared, and what is not.
                 Place::Preface => marks.extend(0..preface),
-                Place::Anchor => {
-                    let anchor = self
-                        .path
-                        .iter()
-                        .rposition(|stop| stop.segment.kind == SegmentKind::Anchor);
-                    marks.extend(anchor);
-                }
+                Place::Anchor => marks.extend(self.path.last().and_then(|stop| stop.anchor)),
                 Place::Back(steps) => {
-                    let end = self.path.len().checked_sub(1 + steps);
+                    let end = self.path.len().checked_sub(steps.saturating_add(1));
                     marks.extend(end.filter(|end| *end >= preface));
                 }
             }
@@ -238,20 +246,14 @@ impl PromptCache {
     fn write(&mut self, at: i64) -> u64 {
         let total = self.path.last().map_or(0, |stop| stop.tokens);
         let marks = match &self.rules.matching {
-            Matching::Longest => {
-                if let Some(last) = self.path.last() {
-                    self.nodes[last.node].used = at;
-                }
-                return if total < self.rules.least { 0 } else { total };
-            }
+            Matching::Longest => return if total < self.rules.least { 0 } else { total },
             Matching::Marked { places, .. } => self.marks(places),
         };
         let mut end = 0;
         for mark in marks {
             let stop = self.path[mark];
             if stop.tokens >= self.rules.least {
-                self.nodes[stop.node].is_marked = true;
-                self.nodes[stop.node].used = at;
+                self.nodes[stop.node].written = Some(at);
                 end = end.max(stop.tokens);
             }
         }
