@@ -1,5 +1,7 @@
 //! Where in a session a model was asked, and when.
 
+use std::ops::Range;
+
 use mainstay_engine::transcript::Content;
 use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Role;
@@ -23,7 +25,8 @@ pub(super) fn find(recording: &Recording) -> (Vec<Request>, Vec<(usize, PrefaceC
     let mut changes = Vec::new();
     let mut clock = Clock::new(recording);
     let mut model = None;
-    let mut restarts = 0;
+    let mut restarts = recording.restarts.iter().peekable();
+    let mut has_loaded = false;
     let mut answered = 0;
     for answer in answers(recording) {
         let before = answer.start;
@@ -33,15 +36,21 @@ pub(super) fn find(recording: &Recording) -> (Vec<Request>, Vec<(usize, PrefaceC
             continue;
         }
         let place = messages[before].place;
-        let restarted = recording.restarts.iter().filter(|restart| **restart < place).count();
+        let mut is_restarted = false;
+        while restarts.next_if(|restart| **restart < place).is_some() {
+            is_restarted = !requests.is_empty();
+        }
+        // The first tools that are loaded change what stands before the messages; later ones come where they are named.
+        let loads = !has_loaded && messages[answered..before].iter().any(loads_tools);
+        has_loaded |= loads;
         let speaks = messages[answer.clone()]
             .iter()
             .find_map(|message| message.model.as_ref());
         let change = if model.is_some() && speaks.is_some() && model != speaks {
             Some(PrefaceChange::Model)
-        } else if restarted > restarts && !requests.is_empty() {
+        } else if is_restarted {
             Some(PrefaceChange::Restart)
-        } else if messages[answered..before].iter().any(loads_tools) {
+        } else if loads {
             Some(PrefaceChange::Tools)
         } else {
             None
@@ -56,7 +65,6 @@ pub(super) fn find(recording: &Recording) -> (Vec<Request>, Vec<(usize, PrefaceC
             answer: answer.clone(),
         });
         model = speaks.or(model);
-        restarts = restarted;
         answered = answer.end;
     }
     (requests, changes)
@@ -68,8 +76,8 @@ fn report(message: &Message) -> Option<Usage> {
 }
 
 /// The stretches of messages that came back at once. What the model wrote without being interrupted is one answer, unless
-/// it has several reports: then each report belongs to an answer of its own, and what follows the last one to that.
-fn answers(recording: &Recording) -> Vec<std::ops::Range<usize>> {
+/// it has several reports: then an answer ends at its report, and what follows the last one belongs to that.
+fn answers(recording: &Recording) -> Vec<Range<usize>> {
     let messages = recording.transcript.messages();
     let mut events = recording
         .transcript
@@ -77,10 +85,10 @@ fn answers(recording: &Recording) -> Vec<std::ops::Range<usize>> {
         .iter()
         .map(|event| event.before)
         .peekable();
-    let mut answers: Vec<std::ops::Range<usize>> = Vec::new();
-    // Whether what comes next can go on with the newest answer, and whether that has its report.
+    let mut answers: Vec<Range<usize>> = Vec::new();
+    // Whether what comes next can go on with the newest answer, and where that has its report.
     let mut is_open = false;
-    let mut is_reported = false;
+    let mut reported = None;
     for (index, message) in messages.iter().enumerate() {
         while events.next_if(|before| *before <= index).is_some() {
             is_open = false;
@@ -90,15 +98,19 @@ fn answers(recording: &Recording) -> Vec<std::ops::Range<usize>> {
             continue;
         }
         let has_report = report(message).is_some();
-        match answers.last_mut() {
-            Some(newest) if is_open && !(is_reported && has_report) => newest.end = index + 1,
-            Some(_) | None => {
+        match (answers.last_mut().filter(|_| is_open), reported) {
+            (Some(newest), Some(earlier)) if has_report => {
+                newest.end = earlier + 1;
+                answers.push(earlier + 1..index + 1);
+            }
+            (Some(newest), _) => newest.end = index + 1,
+            (None, _) => {
                 answers.push(index..index + 1);
-                is_reported = false;
+                reported = None;
             }
         }
         is_open = true;
-        is_reported |= has_report;
+        reported = if has_report { Some(index) } else { reported };
     }
     answers
 }

@@ -6,15 +6,17 @@ use mainstay_engine::account::TokenCounter;
 use mainstay_engine::account::measure;
 use mainstay_engine::transcript::CompactionEvent;
 use mainstay_engine::transcript::Message;
+use mainstay_engine::transcript::Usage;
 
 use crate::replay::recording::Recording;
 use crate::replay::timeline::Preface;
-use crate::replay::timeline::PrefaceChange;
 use crate::replay::timeline::Request;
 
 /// Tokens reported for each token counted; beyond this the two are not about the same text. As in the engine's
 /// calibration.
-pub(super) const PLAUSIBLE: std::ops::RangeInclusive<f64> = 0.5..=2.5;
+const PLAUSIBLE: std::ops::RangeInclusive<f64> = 0.5..=2.5;
+/// Ratios are told apart in steps of a thousandth: finer than any error that is left.
+const STEP: f64 = 0.001;
 /// A ratio needs so many counted tokens behind it: about one tool output of usual size.
 const LEAST_COUNTED: u64 = 500;
 
@@ -49,15 +51,9 @@ pub(super) struct Sizes {
 }
 
 /// Sizes as the recorded model's family counts them.
-pub(super) fn recorded(
-    recording: &Recording,
-    requests: &mut [Request],
-    changes: &[(usize, PrefaceChange)],
-    family: Family,
-    counted: &Counted,
-) -> Sizes {
+pub(super) fn recorded(recording: &Recording, requests: &mut [Request], family: Family, counted: &Counted) -> Sizes {
     let events = recording.transcript.events();
-    let scale = fit(requests, changes, events, counted);
+    let scale = fit(requests, events, counted);
     let mut made = Sizes {
         sizes: counted.tokens.iter().map(|tokens| scaled(*tokens, scale)).collect(),
         reasoning: counted.reasoning.iter().map(|tokens| scaled(*tokens, scale)).collect(),
@@ -162,42 +158,53 @@ fn divide(amount: u64, weights: &[u64]) -> Vec<u64> {
 
 /// Tokens in a prompt for each token that we count: by how much prompts grew between requests beside the answer, against
 /// what we count for the messages that were new. The median by weight, so that what a log does not show does no harm.
-fn fit(requests: &[Request], changes: &[(usize, PrefaceChange)], events: &[CompactionEvent], counted: &Counted) -> f64 {
+fn fit(requests: &[Request], events: &[CompactionEvent], counted: &Counted) -> f64 {
     let mut ratios = Ratios::default();
-    for (index, pair) in requests.windows(2).enumerate() {
-        let is_changed = changes.iter().any(|(request, _)| *request == index + 1);
-        let between = pair[0].before..=pair[1].before;
-        let is_compacted = events
-            .iter()
-            .any(|event| event.before > *between.start() && between.contains(&event.before));
-        if is_changed || is_compacted {
+    let mut events = events.iter().map(|event| event.before).peekable();
+    for pair in requests.windows(2) {
+        let mut is_compacted = false;
+        while let Some(before) = events.next_if(|before| *before <= pair[1].before) {
+            is_compacted |= before > pair[0].before;
+        }
+        if is_compacted || pair[0].epoch != pair[1].epoch {
             continue;
         }
         if let (Some(first), Some(second)) = (pair[0].reported, pair[1].reported) {
             let fresh: u64 = counted.tokens[pair[0].answer.end..pair[1].before].iter().sum();
-            let grown = second.input as f64 - first.input as f64 - first.output as f64;
-            ratios.observe(grown, fresh);
+            ratios.observe(&first, &second, fresh);
         }
     }
     ratios.median()
 }
 
-/// Ratios of reported to counted tokens, with the counted ones as weights.
-#[derive(Clone, Debug, Default)]
+/// By how much prompts grew for each token that we count, with the counted ones as weights.
+#[derive(Clone, Debug)]
 pub(super) struct Ratios {
-    /// In ascending order.
-    seen: Vec<(f64, u64)>,
+    /// Weights of plausible ratios, in steps.
+    weights: Vec<u64>,
     total: u64,
 }
 
+impl Default for Ratios {
+    fn default() -> Self {
+        let steps = ((PLAUSIBLE.end() - PLAUSIBLE.start()) / STEP).round() as usize;
+        Self {
+            weights: vec![0; steps + 1],
+            total: 0,
+        }
+    }
+}
+
 impl Ratios {
-    pub fn observe(&mut self, reported: f64, counted: u64) {
+    /// Takes note of the reports on two requests in a row, between which so many tokens were counted beside the answer.
+    pub fn observe(&mut self, first: &Usage, second: &Usage, counted: u64) {
         if counted == 0 {
             return;
         }
-        let ratio = reported / counted as f64;
-        let at = self.seen.partition_point(|(other, _)| *other < ratio);
-        self.seen.insert(at, (ratio, counted));
+        let grown = second.input as f64 - first.input as f64 - first.output as f64;
+        let ratio = (grown / counted as f64).clamp(*PLAUSIBLE.start(), *PLAUSIBLE.end());
+        let step = ((ratio - PLAUSIBLE.start()) / STEP).round() as usize;
+        self.weights[step] += counted;
         self.total += counted;
     }
 
@@ -207,13 +214,11 @@ impl Ratios {
             return 1.0;
         }
         let mut below = 0;
-        for (ratio, weight) in &self.seen {
+        let middle = self.weights.iter().position(|weight| {
             below += weight;
-            if below * 2 >= self.total {
-                return ratio.clamp(*PLAUSIBLE.start(), *PLAUSIBLE.end());
-            }
-        }
-        1.0
+            below * 2 >= self.total
+        });
+        middle.map_or(1.0, |step| PLAUSIBLE.start() + step as f64 * STEP)
     }
 }
 

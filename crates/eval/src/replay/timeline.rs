@@ -100,7 +100,7 @@ impl Timeline {
         let messages = recording.transcript.messages();
         let spoken = recording.model.as_deref().map_or(family, |model| facts(model).family);
         let counted = Counted::of(messages, spoken);
-        let mut made = sizes::recorded(recording, &mut requests, &changes, spoken, &counted);
+        let mut made = sizes::recorded(recording, &mut requests, spoken, &counted);
         if spoken != family {
             made = made.converted(&mut requests, &counted, &Counted::of(messages, family));
         }
