@@ -63,6 +63,8 @@ pub mod cassette;
 
 pub mod price;
 
+pub mod profile;
+
 pub mod client;
 
 pub mod chain;

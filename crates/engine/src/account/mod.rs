@@ -27,5 +27,6 @@ pub use measure::measure;
 pub use measure::measure_part;
 pub use model::ModelFacts;
 pub use model::facts;
+pub use model::plain_name;
 pub use pressure::Level;
 pub use pressure::Pressure;

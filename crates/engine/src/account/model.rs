@@ -22,17 +22,27 @@ pub struct ModelFacts {
     pub known: bool,
 }
 
-/// Looks a model up by its name, with or without a provider before it.
-pub fn facts(model: &str) -> ModelFacts {
+/// The name of a model without a provider before it, in lower case, as its own provider spells it.
+pub fn plain_name(model: &str) -> String {
     let name = model
         .rsplit(['/', ':'])
         .find(|piece| piece.contains(|c: char| c.is_ascii_alphabetic()));
     // Bedrock and Vertex put a vendor before the name: `us.anthropic.claude-…`.
     let name = name.unwrap_or(model).to_ascii_lowercase();
     let name = name.rsplit_once("anthropic.").map_or(name.as_str(), |(_, after)| after);
-    // Routers spell Claude's versions with dots, the provider with dashes.
-    let dashed = name.starts_with("claude").then(|| name.replace('.', "-"));
-    let name = dashed.as_deref().unwrap_or(name);
+    // Routers spell Claude's versions with dots, the provider with dashes; Bedrock puts a version of its own behind them, and
+    // Vertex a date.
+    if name.starts_with("claude") {
+        let name = name.split('@').next().unwrap_or(name);
+        name.strip_suffix("-v1").unwrap_or(name).replace('.', "-")
+    } else {
+        name.to_owned()
+    }
+}
+
+/// Looks a model up by its name, with or without a provider before it.
+pub fn facts(model: &str) -> ModelFacts {
+    let name = plain_name(model);
     let mut best: Option<(usize, ModelFacts)> = None;
     for line in TABLE.lines().filter(|line| !line.starts_with('#')) {
         let mut columns = line.split('\t');
@@ -76,6 +86,19 @@ mod tests {
             let window: u64 = columns[2].parse().unwrap();
             let output: u64 = columns[3].parse().unwrap();
             assert!(output < window, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_plain_name_is_the_providers_own() {
+        for (recorded, plain) in [
+            ("us.anthropic.claude-opus-5-5-v1:0", "claude-opus-5-5"),
+            ("claude-sonnet-4-5@20250929", "claude-sonnet-4-5"),
+            ("openrouter/anthropic/claude-opus-4.7", "claude-opus-4-7"),
+            ("openai/GPT-5.4", "gpt-5.4"),
+            ("", ""),
+        ] {
+            assert_eq!(plain_name(recorded), plain);
         }
     }
 
