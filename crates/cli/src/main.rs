@@ -20,6 +20,7 @@ mod manual;
 mod memory;
 mod recall;
 mod redact;
+mod replay;
 mod restore;
 mod screen;
 mod scrub;
@@ -61,6 +62,7 @@ enum Command {
     Trim(trim::Arguments),
     Redact(redact::Arguments),
     Eval(eval::Arguments),
+    Replay(Box<replay::Arguments>),
     Scrub(Box<scrub::Arguments>),
     Sessions(sessions::Arguments),
     Config(config::Arguments),
@@ -91,6 +93,7 @@ fn main() -> ExitCode {
         Command::Trim(arguments) => trim::run(&arguments, &configuration, &mut screen),
         Command::Redact(arguments) => redact::run(&arguments, &configuration, &mut screen),
         Command::Eval(arguments) => eval::run(&arguments, &configuration, &mut screen),
+        Command::Replay(arguments) => replay::run(&arguments, &mut screen),
         Command::Scrub(arguments) => scrub::run(&arguments, &mut screen),
         Command::Sessions(arguments) => sessions::run(&arguments, &mut screen),
         Command::Config(arguments) => config::run(&arguments, &configuration, &mut screen),

@@ -155,7 +155,7 @@ impl Sheet<'_> {
                 requests: run.requests,
                 bill: run.bill,
                 cache_hits: run.prompts.1 / run.prompts.0.max(1.0),
-                passes: run.passes.len(),
+                passes: run.passes.clone(),
                 peak: run.peak,
                 fur: mean(run.kept.iter().map(|kept| kept.fur)),
                 pair: mean(run.kept.iter().filter_map(|kept| kept.pair)),

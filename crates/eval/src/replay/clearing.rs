@@ -10,11 +10,11 @@ use crate::replay::walk::Walk;
 /// What stands where a result was.
 const CLEARED: &str = "[cleared]";
 
-/// Clears all results but the newest `keep`; none where nothing is left to clear.
-pub fn clear(walk: &mut Walk<'_>, keep: usize) -> Option<Made> {
+/// Clears all results but the newest `keep`; none where fewer than `least` tokens are left to clear.
+pub fn clear(walk: &mut Walk<'_>, keep: usize, least: u64) -> Option<Made> {
     let messages = walk.timeline().transcript.messages();
     let before = walk.prompt();
-    let mut newest = 0;
+    let (mut newest, mut freed) = (0, 0);
     let mut old = Vec::new();
     for (place, piece) in walk.messages().iter().enumerate().rev() {
         let Some(index) = piece.message.filter(|index| messages[*index].has_results()) else {
@@ -26,10 +26,11 @@ pub fn clear(walk: &mut Walk<'_>, keep: usize) -> Option<Made> {
         }
         if newest >= keep {
             old.push((place, index));
+            freed += piece.segment.tokens;
         }
         newest += messages[index].results().count();
     }
-    let earliest = old.last()?.0;
+    let earliest = old.last().filter(|_| freed >= least)?.0;
     for (place, index) in old {
         walk.rewrite(place, &cleared(&messages[index]));
     }

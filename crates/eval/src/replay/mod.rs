@@ -9,15 +9,15 @@
 
 mod altered;
 mod assemble;
+pub mod check;
 mod clearing;
 mod figures;
+mod joined;
 mod offers;
 mod optimum;
 mod play;
-mod price;
-pub mod check;
-mod joined;
 mod predict;
+mod price;
 mod recording;
 pub mod report;
 mod requests;
@@ -29,13 +29,13 @@ mod track;
 mod walk;
 
 pub use figures::Run;
+pub use joined::lengthened;
 pub use optimum::optimum;
 pub use play::Stage;
 pub use play::play;
 pub use play::without_summaries;
 pub use price::Priced;
 pub use price::price;
-pub use joined::lengthened;
 pub use recording::Recording;
 pub use recording::Recordings;
 pub use recording::load;

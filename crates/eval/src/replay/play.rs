@@ -111,6 +111,7 @@ pub fn play(stage: &Stage<'_>, strategy: &Strategy, examiner: &mut Examiner, mom
                 kind,
                 before: made.before,
                 after: made.after,
+                said: player.walk.said(),
                 earliest: made.earliest,
                 summary,
                 kept: score.map(Kept::from),
@@ -149,7 +150,9 @@ impl Player<'_> {
             }
             Strategy::NaivePrune if is_high => self.prune_to(self.budget.threshold.saturating_sub(1)),
             Strategy::Clearing if self.walk.said() + self.walk.preface() > self.stage.settings.clear_above => {
-                clear(&mut self.walk, self.stage.settings.clear_keeps).map(|made| (PassKind::Clearing, made, None))
+                let settings = self.stage.settings;
+                let made = clear(&mut self.walk, settings.clear_keeps, settings.clear_least)?;
+                Some((PassKind::Clearing, made, None))
             }
             Strategy::Threshold
             | Strategy::PruneFirst

@@ -3,6 +3,7 @@
 use mainstay_engine::economy::Bill;
 use serde::Serialize;
 
+use crate::replay::track::Pass;
 use crate::stats::Estimate;
 
 /// Everything a replay has to say.
@@ -120,8 +121,8 @@ pub struct SessionFigures {
     pub bill: Bill,
     /// The share of prompt tokens read from the cache.
     pub cache_hits: f64,
-    /// Passes.
-    pub passes: usize,
+    /// Its passes.
+    pub passes: Vec<Pass>,
     /// The largest prompt.
     pub peak: u64,
     /// The share of identifiers kept, at the moments at which all are asked.

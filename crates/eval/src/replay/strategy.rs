@@ -120,6 +120,9 @@ pub struct Settings {
     pub clear_above: u64,
     /// And leaves the results of so many newest calls. Its own default.
     pub clear_keeps: usize,
+    /// And only where so many tokens are cleared at once: each time what follows has to be written anew. By default nothing
+    /// is too little for the provider; this is about what an agent with a clearing of its own takes out at a time.
+    pub clear_least: u64,
     /// Outputs of more bytes are trimmed as they arrive.
     pub trim_above: usize,
     /// To so many bytes.
@@ -143,6 +146,7 @@ impl Default for Settings {
             summary_input: 60_000,
             clear_above: 100_000,
             clear_keeps: 3,
+            clear_least: 20_000,
             trim_above: 16_000,
             trim_to: 8_000,
             economic: EconomicPolicy::default(),

@@ -57,6 +57,8 @@ pub struct Pass {
     pub before: u64,
     /// And after.
     pub after: u64,
+    /// Tokens of everything that had been said.
+    pub said: u64,
     /// The first message of the prompt that it changed.
     pub earliest: usize,
     /// The call that wrote a summary.

@@ -192,16 +192,8 @@ impl<'a> Walk<'a> {
     /// Lets our engine make a pass, whether it is due or not.
     pub fn compact(&mut self, policy: &Policy, budget: &Budget) -> Option<Made> {
         let transcript = self.timeline.transcript.until(self.taken);
-        let situation = Situation {
-            prompt: self.prompt,
-            scale: self.timeline.scale,
-            forced: true,
-            reasoning: ReasoningRule::MayDrop,
-            margin: 0,
-            roles: Roles::Open,
-            block_role: Role::System,
-        };
         let family = self.timeline.family;
+        let preface = self.preface();
         let compactor = self.compactor.get_or_insert_with(|| {
             let options = Options {
                 addresses: Addresses::All,
@@ -211,6 +203,17 @@ impl<'a> Walk<'a> {
             Compactor::new(family, policy).with_scribe(Scribe::new(KEY, Arc::new(redactor)))
         });
         compactor.observe(&transcript);
+        // As the engine counts: reasoning that only the provider has counted is not there for it to take out.
+        let counted = (compactor.counted() as f64 * self.timeline.scale) as u64;
+        let situation = Situation {
+            prompt: preface + counted,
+            scale: self.timeline.scale,
+            forced: true,
+            reasoning: ReasoningRule::MayDrop,
+            margin: 0,
+            roles: Roles::Open,
+            block_role: Role::System,
+        };
         let outcome = compactor.pass(&transcript, budget, policy, situation, &NoSecrets);
         if outcome.verdict != Verdict::Compacted {
             return None;
