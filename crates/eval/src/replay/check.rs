@@ -166,7 +166,7 @@ pub fn check(recordings: &[Recording], jobs: usize, rules: impl Fn(&Recording) -
         let predictions = predict(recording, &rules);
         (!predictions.is_empty()).then_some((rules, predictions))
     });
-    let mut agents: BTreeMap<Arc<str>, Vec<(&Recording, CacheRules, Vec<Prediction>)>> = BTreeMap::new();
+    let mut agents: BTreeMap<Arc<str>, Vec<Checked<'_>>> = BTreeMap::new();
     for (recording, checked) in recordings.iter().zip(checked) {
         if let Some((rules, predictions)) = checked {
             let sessions = agents.entry(Arc::clone(&recording.source)).or_default();
@@ -181,8 +181,11 @@ pub fn check(recordings: &[Recording], jobs: usize, rules: impl Fn(&Recording) -
     }
 }
 
+/// A session with the rules it was predicted by.
+type Checked<'a> = (&'a Recording, CacheRules, Vec<Prediction>);
+
 impl AgentCheck {
-    fn of(source: Arc<str>, sessions: &[(&Recording, CacheRules, Vec<Prediction>)]) -> Self {
+    fn of(source: Arc<str>, sessions: &[Checked<'_>]) -> Self {
         let by_session: Vec<_> = sessions
             .iter()
             .map(|(recording, _, predictions)| SessionCheck::of(recording, predictions))
@@ -296,3 +299,7 @@ impl Stray {
         (self.predicted - self.reported as f64).abs()
     }
 }
+
+#[cfg(test)]
+#[path = "check_tests.rs"]
+mod tests;

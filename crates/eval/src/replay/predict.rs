@@ -69,7 +69,7 @@ pub(super) fn predict(recording: &Recording, rules: &CacheRules) -> Vec<Predicti
             walk.begin(request);
             continue;
         }
-        let (served, is_thinned) = walk.step(request);
+        let served = walk.step(request);
         if let Some(reported) = request.reported {
             predictions.push(Prediction {
                 request: index,
@@ -77,7 +77,7 @@ pub(super) fn predict(recording: &Recording, rules: &CacheRules) -> Vec<Predicti
                 served,
                 reported,
                 change,
-                is_thinned,
+                is_thinned: walk.dropped > 0,
             });
         }
         walk.learn(request, change);
@@ -112,8 +112,10 @@ struct Walk<'a> {
     /// The size of each message, and the reasoning in it.
     sizes: Vec<(u64, u64)>,
     ratios: Ratios,
-    /// The newest report, and where the answer that it is about ends.
-    newest: Option<(Usage, usize)>,
+    /// What the newest report said of its prompt, with the answer to it, and where that answer ends.
+    newest: Option<(u64, usize)>,
+    /// The reasoning that the newest prompt lacks of the one before.
+    dropped: u64,
 }
 
 impl<'a> Walk<'a> {
@@ -134,6 +136,7 @@ impl<'a> Walk<'a> {
             sizes: vec![(0, 0); messages.len()],
             ratios: Ratios::default(),
             newest: None,
+            dropped: 0,
         }
     }
 
@@ -169,8 +172,8 @@ impl<'a> Walk<'a> {
         self.kept = 2;
         self.cache.serve(0, &self.path[..self.kept], request.at);
         self.known = request.before;
-        self.answer(request);
-        self.newest = Some((usage, request.answer.end));
+        let output = self.answer(request);
+        self.newest = Some((usage.input + output, request.answer.end));
     }
 
     /// The id of a part of what stands before the messages, in this stretch and epoch.
@@ -178,17 +181,17 @@ impl<'a> Walk<'a> {
         BEFORE_MESSAGES | (self.stretch << 34) | (u64::from(self.epoch) << 2) | part
     }
 
-    /// Predicts a request; also, whether reasoning was left out.
-    fn step(&mut self, request: &Request) -> (Served, bool) {
+    /// Predicts a request.
+    fn step(&mut self, request: &Request) -> Served {
         let scale = self.ratios.median();
-        let mut is_thinned = false;
+        self.dropped = 0;
         for index in self.known..request.before {
             let message = &self.messages[index];
             if message.role != Role::Assistant {
                 self.sizes[index] = (scaled(self.counted.tokens[index], scale), 0);
             }
             if message.opens_turn() && self.rules.thinking == ThinkingRule::DroppedByNextTurn {
-                is_thinned |= self.thin();
+                self.thin();
             }
             self.push(index, 0);
         }
@@ -200,12 +203,11 @@ impl<'a> Walk<'a> {
         }
         let served = self.cache.serve(self.kept, &self.path[self.kept..], request.at);
         self.kept = self.path.len();
-        self.answer(request);
-        (served, is_thinned)
+        served
     }
 
     /// Leaves the reasoning of finished turns out of what is sent from now on.
-    fn thin(&mut self) -> bool {
+    fn thin(&mut self) {
         let from = self.settled;
         let sent = self.sent.split_off(from);
         self.path.truncate(from);
@@ -214,6 +216,7 @@ impl<'a> Walk<'a> {
             let (size, reasoning) = &mut self.sizes[index];
             let dropped = std::mem::take(reasoning);
             *size -= dropped;
+            self.dropped += dropped;
             if dropped > 0 {
                 first = first.or(Some(self.path.len()));
             }
@@ -221,7 +224,6 @@ impl<'a> Walk<'a> {
         }
         self.kept = self.kept.min(first.unwrap_or(self.kept));
         self.settled = self.path.len();
-        first.is_some()
     }
 
     /// Adds a message to the prompt; one without its reasoning is another variant of it.
@@ -244,36 +246,37 @@ impl<'a> Walk<'a> {
     }
 
     /// An answer's size is as reported, once it is there.
-    fn answer(&mut self, request: &Request) {
+    fn answer(&mut self, request: &Request) -> u64 {
         let scale = self.ratios.median();
         let range = request.answer.clone();
         let counted: u64 = self.counted.tokens[range.clone()].iter().sum();
         let thought: u64 = self.counted.reasoning[range.clone()].iter().sum();
-        let (output, reasoning) = match request.reported {
-            Some(usage) if usage.reasoning > 0 => (usage.output, usage.reasoning.min(usage.output)),
-            Some(usage) => (
-                usage.output,
-                scaled(usage.output, thought as f64 / counted.max(1) as f64),
-            ),
-            None => (
-                scaled(counted, scale),
-                scaled(thought, scale).min(scaled(counted, scale)),
-            ),
+        let output = match &request.reported {
+            Some(usage) => self.counted.output(request, usage, scale),
+            None => scaled(counted, scale),
+        };
+        let reasoning = match request.reported {
+            Some(usage) if usage.reasoning > 0 => usage.reasoning.min(output),
+            Some(_) | None => scaled(output, thought as f64 / counted.max(1) as f64),
         };
         // Which message of an answer holds which part of it changes nothing, but that reasoning comes first.
         self.sizes[range.start] = (reasoning, reasoning);
         self.sizes[range.end - 1].0 += output - reasoning;
+        output
     }
 
     /// Learns from a report what our counting is worth, unless something else changed the prompt.
     fn learn(&mut self, request: &Request, change: Option<PrefaceChange>) {
-        if let (Some((first, end)), Some(second)) = (&self.newest, &request.reported)
+        let reported = request.reported;
+        if let (Some((before, end)), Some(usage)) = (self.newest, reported)
             && change.is_none()
         {
-            let fresh: u64 = self.counted.tokens[*end..request.before].iter().sum();
-            self.ratios.observe(first, second, fresh);
+            let fresh = self.counted.tokens[end..request.before].iter().sum();
+            let grown = (usage.input + self.dropped) as f64 - before as f64;
+            self.ratios.observe(grown, fresh);
         }
-        self.newest = request.reported.map(|usage| (usage, request.answer.end));
+        let output = self.answer(request);
+        self.newest = reported.map(|usage| (usage.input + output, request.answer.end));
     }
 }
 

@@ -14,6 +14,8 @@ use crate::replay::timeline::Request;
 /// How long after the one before a request is sent where the log does not say: the median of 22,754 requests of 318
 /// recorded Claude Code sessions.
 pub(super) const USUAL_GAP: i64 = 5_000;
+/// No window is a thousandth of this; larger figures are damage, and would not add up.
+const MOST_TOKENS: u64 = 1 << 32;
 /// The content of a result that brings further tools into the preface.
 const TOOL_REFERENCE: &str = "tool_reference";
 
@@ -70,9 +72,18 @@ pub(super) fn find(recording: &Recording) -> (Vec<Request>, Vec<(usize, PrefaceC
     (requests, changes)
 }
 
-/// What the provider reported for the request that a message answers. A report about no prompt is none.
+/// What the provider reported for the request that a message answers. A report about no prompt is none, nor is one that
+/// no model could have caused.
 fn report(message: &Message) -> Option<Usage> {
-    message.usage.as_deref().copied().filter(|usage| usage.input > 0)
+    let usage = message.usage.as_deref().copied()?;
+    let figures = [
+        usage.input,
+        usage.cache_read,
+        usage.cache_write,
+        usage.output,
+        usage.reasoning,
+    ];
+    (usage.input > 0 && figures.iter().all(|tokens| *tokens <= MOST_TOKENS)).then_some(usage)
 }
 
 /// The stretches of messages that came back at once. What the model wrote without being interrupted is one answer, unless

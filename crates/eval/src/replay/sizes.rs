@@ -4,8 +4,8 @@ use mainstay_engine::account::Family;
 use mainstay_engine::account::TextKind;
 use mainstay_engine::account::TokenCounter;
 use mainstay_engine::account::measure;
-use mainstay_engine::transcript::CompactionEvent;
 use mainstay_engine::transcript::Message;
+use mainstay_engine::transcript::Transcript;
 use mainstay_engine::transcript::Usage;
 
 use crate::replay::recording::Recording;
@@ -39,6 +39,18 @@ impl Counted {
     pub fn total(&self) -> u64 {
         self.tokens.iter().sum()
     }
+
+    /// The tokens of an answer: as reported, unless what can be seen of it is more than twice that. Some hosts log the
+    /// figure of a stream's first event, which counts a token or two.
+    pub fn output(&self, request: &Request, usage: &Usage, scale: f64) -> u64 {
+        let seen: u64 = self.tokens[request.answer.clone()].iter().sum();
+        let seen = scaled(seen, scale);
+        if usage.output.saturating_mul(2) < seen {
+            seen
+        } else {
+            usage.output
+        }
+    }
 }
 
 /// Everything about sizes that a timeline holds.
@@ -53,7 +65,7 @@ pub(super) struct Sizes {
 /// Sizes as the recorded model's family counts them.
 pub(super) fn recorded(recording: &Recording, requests: &mut [Request], family: Family, counted: &Counted) -> Sizes {
     let events = recording.transcript.events();
-    let scale = fit(requests, events, counted);
+    let scale = fit(requests, &recording.transcript, counted);
     let mut made = Sizes {
         sizes: counted.tokens.iter().map(|tokens| scaled(*tokens, scale)).collect(),
         reasoning: counted.reasoning.iter().map(|tokens| scaled(*tokens, scale)).collect(),
@@ -63,7 +75,10 @@ pub(super) fn recorded(recording: &Recording, requests: &mut [Request], family: 
     };
     for request in requests.iter_mut() {
         match request.reported {
-            Some(_) => spread(request, counted, &mut made),
+            Some(usage) => {
+                request.output = counted.output(request, &usage, scale);
+                spread(request, &usage, counted, &mut made);
+            }
             None => request.output = made.sizes[request.answer.clone()].iter().sum(),
         }
     }
@@ -112,17 +127,16 @@ pub(super) fn scaled(tokens: u64, scale: f64) -> u64 {
 
 /// Gives the messages of an answer the tokens that were reported for it: reasoning to those that hold reasoning, the rest
 /// by counted size.
-fn spread(request: &Request, counted: &Counted, made: &mut Sizes) {
+fn spread(request: &Request, usage: &Usage, counted: &Counted, made: &mut Sizes) {
     let range = request.answer.clone();
-    let usage = request.reported.unwrap_or_default();
     let reasoning = match usage.reasoning {
         // Not told apart by the provider: what we count of it, as a share.
         0 => {
             let total: u64 = counted.tokens[range.clone()].iter().sum();
             let thought: u64 = counted.reasoning[range.clone()].iter().sum();
-            (u128::from(usage.output) * u128::from(thought) / u128::from(total.max(1))) as u64
+            (u128::from(request.output) * u128::from(thought) / u128::from(total.max(1))) as u64
         }
-        told => told.min(usage.output),
+        told => told.min(request.output),
     };
     let thinking = &counted.reasoning[range.clone()];
     let others: Vec<u64> = range
@@ -130,7 +144,7 @@ fn spread(request: &Request, counted: &Counted, made: &mut Sizes) {
         .map(|index| counted.tokens[index] - counted.reasoning[index])
         .collect();
     let thought = divide(reasoning, thinking);
-    let said = divide(usage.output - reasoning, &others);
+    let said = divide(request.output - reasoning, &others);
     for (offset, index) in range.enumerate() {
         made.reasoning[index] = thought[offset];
         made.sizes[index] = thought[offset] + said[offset];
@@ -145,11 +159,9 @@ fn divide(amount: u64, weights: &[u64]) -> Vec<u64> {
     let mut parts: Vec<u64> = Vec::with_capacity(weights.len());
     for weight in weights {
         seen += u128::from(*weight);
-        let upto = if total == 0 {
-            u128::from(amount)
-        } else {
-            u128::from(amount) * seen / total
-        };
+        let upto = (u128::from(amount) * seen)
+            .checked_div(total)
+            .unwrap_or(u128::from(amount));
         parts.push((upto - given) as u64);
         given = upto;
     }
@@ -158,20 +170,29 @@ fn divide(amount: u64, weights: &[u64]) -> Vec<u64> {
 
 /// Tokens in a prompt for each token that we count: by how much prompts grew between requests beside the answer, against
 /// what we count for the messages that were new. The median by weight, so that what a log does not show does no harm.
-fn fit(requests: &[Request], events: &[CompactionEvent], counted: &Counted) -> f64 {
+fn fit(requests: &[Request], transcript: &Transcript, counted: &Counted) -> f64 {
     let mut ratios = Ratios::default();
-    let mut events = events.iter().map(|event| event.before).peekable();
+    let mut events = transcript.events().iter().map(|event| event.before).peekable();
+    let mut reasoning = 0;
     for pair in requests.windows(2) {
         let mut is_compacted = false;
         while let Some(before) = events.next_if(|before| *before <= pair[1].before) {
             is_compacted |= before > pair[0].before;
         }
-        if is_compacted || pair[0].epoch != pair[1].epoch {
+        let between = pair[0].answer.end..pair[1].before;
+        reasoning += pair[0].reported.map_or(0, |usage| usage.reasoning);
+        // Some providers drop reasoning when the person speaks; then prompts grow by less than what was said.
+        let mut is_thinned = false;
+        if transcript.messages()[between.clone()].iter().any(Message::opens_turn) {
+            is_thinned = std::mem::take(&mut reasoning) > 0;
+        }
+        if is_compacted || is_thinned || pair[0].epoch != pair[1].epoch {
             continue;
         }
         if let (Some(first), Some(second)) = (pair[0].reported, pair[1].reported) {
-            let fresh: u64 = counted.tokens[pair[0].answer.end..pair[1].before].iter().sum();
-            ratios.observe(&first, &second, fresh);
+            let output = counted.output(&pair[0], &first, 1.0);
+            let grown = second.input as f64 - first.input as f64 - output as f64;
+            ratios.observe(grown, counted.tokens[between].iter().sum());
         }
     }
     ratios.median()
@@ -196,12 +217,11 @@ impl Default for Ratios {
 }
 
 impl Ratios {
-    /// Takes note of the reports on two requests in a row, between which so many tokens were counted beside the answer.
-    pub fn observe(&mut self, first: &Usage, second: &Usage, counted: u64) {
+    /// Takes note of by how much a prompt grew beside the answer, and what was counted for it.
+    pub fn observe(&mut self, grown: f64, counted: u64) {
         if counted == 0 {
             return;
         }
-        let grown = second.input as f64 - first.input as f64 - first.output as f64;
         let ratio = (grown / counted as f64).clamp(*PLAUSIBLE.start(), *PLAUSIBLE.end());
         let step = ((ratio - PLAUSIBLE.start()) / STEP).round() as usize;
         self.weights[step] += counted;

@@ -158,3 +158,7 @@ impl Timeline {
         self.preface.shared + self.preface.own + self.sizes.iter().sum::<u64>()
     }
 }
+
+#[cfg(test)]
+#[path = "timeline_tests.rs"]
+mod tests;
