@@ -111,6 +111,11 @@ impl Family {
         matches!(self, Family::O200k | Family::Cl100k)
     }
 
+    /// How many tokens it makes of one of o200k, for what agents mostly carry: outputs of tools.
+    pub fn per_plain_token(self) -> f64 {
+        self.per_thousand(TextKind::Output) as f64 / 1000.0
+    }
+
     /// What an o200k count of a text of this kind is worth in this family.
     pub(super) fn scaled(self, counted: u64, kind: TextKind) -> u64 {
         (counted * self.per_thousand(kind)).div_ceil(1000)

@@ -13,6 +13,9 @@
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::account::Family;
+use crate::decide::keeping::fading_retention;
+use crate::decide::keeping::mean_fading;
 use crate::decide::writing::Way;
 use crate::economy::Profile;
 
@@ -27,8 +30,6 @@ const LEAST_AHEAD: f64 = 10.0;
 const MOST_AHEAD: f64 = 30.0;
 /// A pass that takes out less is not worth a changed prefix.
 const LEAST_RECLAIMED: u64 = 3_000;
-/// After so many tokens of new history, what is needed of the old has fallen to a third (1/e).
-const FADING: f64 = 20_000.0;
 /// When so many times the price was paid as rent, hopes for the future no longer count.
 const PATIENCE: f64 = 2.0;
 
@@ -71,6 +72,8 @@ pub struct Offer {
     pub form: Form,
     /// The prompt's size afterwards.
     pub prompt: u64,
+    /// How much of the newest history stays verbatim, for a full pass.
+    pub tail: u64,
     /// How much of its beginning stays as it is, so that the cache still has it.
     pub stays: u64,
     /// What its summary calls cost, in dollars.
@@ -191,9 +194,9 @@ impl Economist {
     }
 
     /// The share of what is needed next that the prompt is expected to hold now: what is said anew is needed more and more.
-    fn retention(&self, history: u64) -> f64 {
+    fn retention(&self, family: Family, history: u64) -> f64 {
         self.last.map_or(1.0, |(kept, at)| {
-            fading_retention(kept, history.saturating_sub(at) as f64)
+            fading_retention(family, kept, history.saturating_sub(at) as f64)
         })
     }
 
@@ -201,6 +204,7 @@ impl Economist {
         if offer.prompt + LEAST_RECLAIMED > outlook.prompt {
             return None;
         }
+        let family = outlook.profile.family;
         let ahead = (outlook.requests as f64).clamp(LEAST_AHEAD, MOST_AHEAD);
         let growth = outlook.history as f64 / (outlook.requests as f64).max(1.0);
         let (before, after) = (outlook.prompt as f64, offer.prompt as f64);
@@ -210,8 +214,8 @@ impl Economist {
         let carry = |prompt: f64| request(outlook, prompt, prompt);
         let grown = ahead * growth;
         let carried = (carry(before) - carry(after) + carry(before + grown) - carry(after + grown)) / 2.0;
-        let lost = self.retention(outlook.history) - offer.retention;
-        let fading = fading(grown / FADING);
+        let lost = self.retention(family, outlook.history) - offer.retention;
+        let fading = mean_fading(family, grown);
         let rates = &outlook.profile.tariff.base;
         let forgotten = self.policy.forgetting as f64 * rates.cache_read / 1e6 * lost * fading;
         let saving = carried - forgotten;
@@ -224,59 +228,10 @@ impl Economist {
     }
 }
 
-/// The share of what is needed next that a prompt is expected to hold, so many tokens after a pass that kept this share.
-pub fn fading_retention(kept: f64, since: f64) -> f64 {
-    1.0 - (1.0 - kept) * (-since / FADING).exp()
-}
-
-/// The mean of exp(-x) from nothing to here.
-fn fading(x: f64) -> f64 {
-    if x < 1e-9 { 1.0 } else { (1.0 - (-x).exp()) / x }
-}
-
 /// What a request costs whose prompt is so long and so far in the cache.
 fn request(outlook: &Outlook<'_>, prompt: f64, cached: f64) -> f64 {
     let profile = outlook.profile;
     let rates = profile.tariff.at(prompt);
     let read = cached.min(prompt) * (1.0 - profile.cache.missed);
     (read * rates.cache_read + (prompt - read) * rates.cache_write + outlook.output * rates.output) / 1e6
-}
-
-/// Shares of what is needed next that are kept, by the share of the history's tokens that is: measured on recorded
-/// sessions with `mainstay eval retention`.
-const LEDGER_KEEPS: [(f64, f64); 7] = [
-    (0.0, 0.0),
-    (0.02, 0.62),
-    (0.05, 0.78),
-    (0.10, 0.87),
-    (0.20, 0.94),
-    (0.30, 0.975),
-    (0.50, 1.0),
-];
-/// The same for pruning, which cannot go lower than about two fifths.
-const PRUNE_KEEPS: [(f64, f64); 4] = [(0.0, 0.0), (0.40, 0.85), (0.60, 0.90), (1.0, 1.0)];
-/// And for recorded summaries of frontier models with the newest messages behind them.
-const SUMMARY_KEEPS: [(f64, f64); 6] = [
-    (0.0, 0.0),
-    (0.033, 0.37),
-    (0.10, 0.44),
-    (0.20, 0.59),
-    (0.30, 0.70),
-    (1.0, 1.0),
-];
-
-/// The share of what is needed next that a pass is expected to keep which leaves this share of the history's tokens.
-pub fn expected_retention(form: Form, share: f64) -> f64 {
-    let curve: &[(f64, f64)] = match form {
-        Form::Ledger | Form::Hybrid(_) => &LEDGER_KEEPS,
-        Form::Prune => &PRUNE_KEEPS,
-        Form::Summary(_) => &SUMMARY_KEEPS,
-    };
-    for pair in curve.windows(2) {
-        let ((from, low), (to, high)) = (pair[0], pair[1]);
-        if share <= to {
-            return low + (high - low) * ((share - from) / (to - from)).max(0.0);
-        }
-    }
-    1.0
 }

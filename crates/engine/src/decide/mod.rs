@@ -6,6 +6,7 @@
 
 mod boundary;
 mod economic;
+mod keeping;
 pub mod marker;
 mod plan;
 mod policy;
@@ -27,8 +28,9 @@ pub use economic::Economist;
 pub use economic::Form;
 pub use economic::Offer;
 pub use economic::Outlook;
-pub use economic::expected_retention;
-pub use economic::fading_retention;
+pub use keeping::expected_retention;
+pub use keeping::fading_retention;
+pub use keeping::pruned_retention;
 pub use plan::Action;
 pub use plan::Mode;
 pub use plan::Plan;

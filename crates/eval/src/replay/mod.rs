@@ -30,6 +30,7 @@ mod walk;
 
 pub use figures::Run;
 pub use joined::lengthened;
+pub use offers::Leave;
 pub use optimum::optimum;
 pub use play::Stage;
 pub use play::play;

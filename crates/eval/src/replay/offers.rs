@@ -1,22 +1,46 @@
 //! The passes that the economic policy may choose from.
 
+use mainstay_engine::account::Family;
 use mainstay_engine::decide::Form;
 use mainstay_engine::decide::Offer;
 use mainstay_engine::decide::Way;
 use mainstay_engine::decide::expected_retention;
+use mainstay_engine::decide::pruned_retention;
 
 use crate::replay::play::Stage;
 use crate::replay::play::call_price;
 use crate::replay::walk::Walk;
 
-/// Shares of what was said that a full pass may leave.
-pub const SHARES: [f64; 12] = [0.03, 0.05, 0.08, 0.12, 0.16, 0.20, 0.25, 0.30, 0.36, 0.42, 0.50, 0.60];
+/// What a full pass leaves, in tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Leave {
+    /// The newest history that stays verbatim.
+    pub tail: u64,
+    /// What stands for the rest.
+    pub block: u64,
+}
+
+/// Tails that are offered, in tokens of o200k.
+const TAILS: [f64; 4] = [3_000.0, 6_000.0, 12_000.0, 24_000.0];
+/// Blocks that are offered.
+const BLOCKS: [f64; 5] = [2_000.0, 4_000.0, 8_000.0, 16_000.0, 32_000.0];
 /// About what a placeholder costs.
 const PLACEHOLDER: u64 = 75;
 
-/// The size of a prompt in which this share of what was said is left.
-pub fn target(walk: &Walk<'_>, share: f64) -> u64 {
-    walk.preface() + (walk.said() as f64 * share) as u64
+/// Everything that a full pass may leave.
+pub fn leaves(family: Family) -> impl Iterator<Item = Leave> {
+    let tokens = move |tokens: f64| (tokens * family.per_plain_token()) as u64;
+    TAILS.into_iter().flat_map(move |tail| {
+        BLOCKS.map(|block| Leave {
+            tail: tokens(tail),
+            block: tokens(block),
+        })
+    })
+}
+
+/// The size of a prompt in which this is left.
+pub fn target(walk: &Walk<'_>, leave: Leave) -> u64 {
+    walk.preface() + walk.instructions() + leave.tail + leave.block
 }
 
 /// Passes that need no model: pruning, and the ledger in several sizes.
@@ -34,14 +58,17 @@ pub fn hybrids(walk: &Walk<'_>, stage: &Stage<'_>) -> Vec<Offer> {
 }
 
 fn ledgers(walk: &Walk<'_>, form: Form, calls: f64) -> Vec<Offer> {
-    let offer = |share: &f64| Offer {
+    let family = walk.timeline().family;
+    let said = walk.said().saturating_sub(walk.instructions());
+    let offer = |leave: Leave| Offer {
         form,
-        prompt: target(walk, *share),
-        stays: walk.preface(),
+        prompt: target(walk, leave),
+        tail: leave.tail,
+        stays: walk.preface() + walk.instructions(),
         calls,
-        retention: expected_retention(form, *share),
+        retention: expected_retention(family, said, leave.tail, leave.block),
     };
-    SHARES.iter().map(offer).collect()
+    leaves(family).map(offer).collect()
 }
 
 /// What pruning would leave, estimated: outputs older than the newest `recent` tokens of them become lines.
@@ -68,8 +95,9 @@ fn prune(walk: &Walk<'_>, recent: u64) -> Option<Offer> {
     (saved > 0).then(|| Offer {
         form: Form::Prune,
         prompt,
+        tail: 0,
         stays,
         calls: 0.0,
-        retention: expected_retention(Form::Prune, share.min(1.0)),
+        retention: pruned_retention(share.min(1.0)),
     })
 }

@@ -1,19 +1,19 @@
 //! The offline optimum: the same passes as the economic policy, with the future known.
 //!
-//! A full pass leaves a share of everything that was said, whatever passes came before it. What happens after a pass at
+//! A full pass leaves a block and a tail of given sizes, whatever passes came before it. What happens after a pass at
 //! one request therefore does not depend on what happened before it, and the cheapest way through a session is a shortest
-//! path: over the request of the last pass, and the share it left. Work is quadratic in the requests.
+//! path: over the request of the last pass, and what it left. Work is quadratic in the requests.
 //!
 //! Sizes and retention are estimated as the online policy estimates them; the schedule that comes out is then played and
 //! priced like any other policy, so that what is reported is what it really costs.
 
 use mainstay_engine::decide::EconomicPolicy;
-use mainstay_engine::decide::Form;
 use mainstay_engine::decide::expected_retention;
 use mainstay_engine::decide::fading_retention;
 use mainstay_engine::economy::Profile;
 
-use crate::replay::offers::SHARES;
+use crate::replay::offers::Leave;
+use crate::replay::offers::leaves;
 use crate::replay::timeline::Timeline;
 
 /// A prompt that does not fit costs more than any that does.
@@ -25,6 +25,7 @@ struct Course<'a> {
     policy: EconomicPolicy,
     limit: f64,
     preface: f64,
+    instructions: f64,
     shared: f64,
     /// Tokens said before each request.
     said: Vec<f64>,
@@ -38,37 +39,37 @@ struct Course<'a> {
 struct Way {
     cost: f64,
     from: usize,
-    share: Option<f64>,
+    leave: Option<Leave>,
 }
 
-/// The passes of the cheapest way, as requests with the shares of what was said that they leave. The cost is money plus
+/// The passes of the cheapest way, as requests with what they leave. The cost is money plus
 /// what forgetting is worth to the policy.
-pub fn optimum(timeline: &Timeline, profile: &Profile, policy: EconomicPolicy, limit: u64) -> Vec<(usize, f64)> {
+pub fn optimum(timeline: &Timeline, profile: &Profile, policy: EconomicPolicy, limit: u64) -> Vec<(usize, Leave)> {
     let course = Course::new(timeline, profile, policy, limit);
     let count = course.said.len();
     let start = Way {
         cost: f64::INFINITY,
         from: 0,
-        share: None,
+        leave: None,
     };
     let mut best = vec![start; count + 1];
     // Without any pass.
     course.follow(0, None, 0.0, &mut best);
     for request in 1..count {
         let before = best[request].cost;
-        for share in SHARES {
-            course.follow(request, Some(share), before, &mut best);
+        for leave in leaves(timeline.family) {
+            course.follow(request, Some(leave), before, &mut best);
         }
     }
     let mut passes = Vec::new();
     let mut at = count;
     while let Some(Way {
         from,
-        share: Some(share),
+        leave: Some(leave),
         ..
     }) = best.get(at).copied()
     {
-        passes.push((from, share));
+        passes.push((from, leave));
         at = from;
     }
     passes.reverse();
@@ -94,6 +95,7 @@ impl<'a> Course<'a> {
             policy,
             limit: limit as f64,
             preface: (timeline.preface.shared + timeline.preface.own) as f64,
+            instructions: timeline.instructions() as f64,
             shared: timeline.preface.shared as f64,
             said,
             output: timeline.requests.iter().map(|request| request.output as f64).collect(),
@@ -102,15 +104,13 @@ impl<'a> Course<'a> {
     }
 
     /// Goes on from a pass at a request (or from the beginning), and improves the ways to all later requests.
-    fn follow(&self, start: usize, share: Option<f64>, before: f64, best: &mut [Way]) {
-        let kept = share.map(|share| expected_retention(Form::Ledger, share));
-        let base = match share {
-            Some(share) => self.preface + share * self.said[start],
-            None => self.preface,
-        };
-        let said_before = if share.is_some() { self.said[start] } else { 0.0 };
-        let whole = self.said[start] + self.preface;
-        if share.is_some() && base >= whole {
+    fn follow(&self, start: usize, leave: Option<Leave>, before: f64, best: &mut [Way]) {
+        let fixed = self.preface + self.instructions;
+        let base = leave.map_or(self.preface, |leave| fixed + (leave.tail + leave.block) as f64);
+        let said_before = if leave.is_some() { self.said[start] } else { 0.0 };
+        let history = (said_before - self.instructions).max(0.0) as u64;
+        let kept = leave.map(|leave| expected_retention(self.profile.family, history, leave.tail, leave.block));
+        if leave.is_some() && base >= self.said[start] + self.preface {
             return;
         }
         let worth = self.policy.forgetting as f64 * self.profile.tariff.base.cache_read / 1e6;
@@ -124,7 +124,7 @@ impl<'a> Course<'a> {
             };
             cost += self.request(prompt, cached.min(prompt), self.output[request]);
             if let Some(kept) = kept {
-                cost += worth * (1.0 - fading_retention(kept, self.said[request] - said_before));
+                cost += worth * (1.0 - fading_retention(self.profile.family, kept, self.said[request] - said_before));
             }
             if prompt > self.limit {
                 cost += DOES_NOT_FIT;
@@ -134,7 +134,7 @@ impl<'a> Course<'a> {
                 best[request + 1] = Way {
                     cost,
                     from: start,
-                    share,
+                    leave,
                 };
             }
         }

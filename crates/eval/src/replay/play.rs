@@ -18,6 +18,7 @@ use mainstay_engine::transcript::Author;
 
 use crate::replay::clearing::clear;
 use crate::replay::offers;
+use crate::replay::offers::Leave;
 use crate::replay::price::summary_price;
 use crate::replay::strategy::Settings;
 use crate::replay::strategy::Strategy;
@@ -30,7 +31,6 @@ use crate::replay::track::SummaryCall;
 use crate::replay::track::Track;
 use crate::replay::walk::Made;
 use crate::replay::walk::Walk;
-use crate::replay::walk::towards;
 use crate::retention::Examiner;
 
 /// The share of the window that a prompt may fill: the rest is for the answer and for what a count may be off.
@@ -162,7 +162,7 @@ impl Player<'_> {
             Strategy::Economic | Strategy::EconomicHybrid | Strategy::EconomicTrimming => self.economic(index, request),
             Strategy::Scheduled(passes) => {
                 let place = passes.binary_search_by_key(&index, |(request, _)| *request).ok()?;
-                self.ledger(offers::target(&self.walk, passes[place].1))
+                self.ledger(passes[place].1)
             }
         }
     }
@@ -187,12 +187,11 @@ impl Player<'_> {
     /// Nobody writes it here: the ledger stands in for it, cut to the size of a recorded summary. That is kind to the
     /// policy, for recorded summaries keep far less of what is needed.
     fn summarise(&mut self) -> Option<Done> {
-        let fixed = offers::target(&self.walk, 0.0);
-        let target = fixed + self.budget.tail + self.stage.settings.summary;
-        let tail = (self.budget.tail as f64 / self.stage.timeline.scale) as u64;
-        let made = self
-            .walk
-            .compact(&towards(Engine::Ledger, target, Some(tail)), &self.budget)?;
+        let leave = Leave {
+            tail: self.budget.tail,
+            block: self.stage.settings.summary,
+        };
+        let (_, made, _) = self.ledger(leave)?;
         Some((PassKind::Summary, made, Some(self.call(&made, Way::Auxiliary))))
     }
 
@@ -233,10 +232,16 @@ impl Player<'_> {
         }
     }
 
-    fn ledger(&mut self, target: u64) -> Option<Done> {
-        let made = self
-            .walk
-            .compact(&towards(Engine::Ledger, target, None), &self.budget)?;
+    fn ledger(&mut self, leave: Leave) -> Option<Done> {
+        let target = offers::target(&self.walk, leave);
+        let tail = (leave.tail as f64 / self.stage.timeline.scale) as u64;
+        let policy = Policy {
+            engine: Engine::Ledger,
+            target: Some(target),
+            tail: Some(tail),
+            ..Policy::default()
+        };
+        let made = self.walk.compact(&policy, &self.budget)?;
         Some((PassKind::Ledger, made, None))
     }
 
@@ -276,11 +281,19 @@ impl Player<'_> {
                 let made = self.walk.compact(&policy, &self.budget)?;
                 Some((PassKind::Prune, made, None))
             }
-            Form::Ledger => self.ledger(offer.prompt),
+            Form::Ledger => self.ledger(self.left_by(offer)),
             Form::Hybrid(way) | Form::Summary(way) => {
-                let (_, made, _) = self.ledger(offer.prompt)?;
+                let (_, made, _) = self.ledger(self.left_by(offer))?;
                 Some((PassKind::Summary, made, Some(self.call(&made, way))))
             }
+        }
+    }
+
+    fn left_by(&self, offer: &Offer) -> Leave {
+        let fixed = self.walk.preface() + self.walk.instructions();
+        Leave {
+            tail: offer.tail,
+            block: offer.prompt.saturating_sub(fixed + offer.tail),
         }
     }
 

@@ -2,6 +2,8 @@
 
 use mainstay_engine::decide::EconomicPolicy;
 
+use crate::replay::offers::Leave;
+
 /// A policy.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Strategy {
@@ -25,8 +27,8 @@ pub enum Strategy {
     EconomicHybrid,
     /// When it pays, and giant outputs are trimmed when they arrive.
     EconomicTrimming,
-    /// At these requests, down to these shares of what was said: the offline optimum.
-    Scheduled(Vec<(usize, f64)>),
+    /// At these requests, leaving this: the offline optimum.
+    Scheduled(Vec<(usize, Leave)>),
 }
 
 impl Strategy {

@@ -10,7 +10,6 @@ use mainstay_engine::account::Budget;
 use mainstay_engine::account::measure;
 use mainstay_engine::compaction::Compactor;
 use mainstay_engine::compaction::Verdict;
-use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::Policy;
 use mainstay_engine::decide::ReasoningRule;
 use mainstay_engine::decide::Roles;
@@ -76,6 +75,8 @@ pub struct Walk<'a> {
     texts: HashMap<usize, Arc<str>>,
     /// Tokens of everything that was said.
     said: u64,
+    /// Instructions among them.
+    instructions: u64,
     /// Whether the prompt is still everything that was said.
     pub is_whole: bool,
 }
@@ -90,6 +91,7 @@ impl<'a> Walk<'a> {
             timeline,
             texts: HashMap::new(),
             said: 0,
+            instructions: 0,
             pieces: Vec::new(),
             prompt: 0,
             taken: 0,
@@ -119,6 +121,11 @@ impl<'a> Walk<'a> {
         self.said
     }
 
+    /// Tokens of instructions that stand among the messages; no pass takes them out.
+    pub fn instructions(&self) -> u64 {
+        self.instructions
+    }
+
     /// Tokens that stand before the first message.
     pub fn preface(&self) -> u64 {
         self.pieces[..PREFACE].iter().map(|piece| piece.segment.tokens).sum()
@@ -145,6 +152,9 @@ impl<'a> Walk<'a> {
         for index in self.taken..before {
             let piece = self.original(index);
             self.said += piece.segment.tokens;
+            if is_instruction(&self.timeline.transcript.messages()[index]) {
+                self.instructions += piece.segment.tokens;
+            }
             self.push(piece);
         }
         self.taken = self.taken.max(before);
@@ -331,16 +341,6 @@ impl<'a> Walk<'a> {
 
 fn is_instruction(message: &Message) -> bool {
     matches!(message.role, Role::System | Role::Developer)
-}
-
-/// The settings of one of our engines that is asked to come down to a size.
-pub fn towards(engine: Engine, target: u64, tail: Option<u64>) -> Policy {
-    Policy {
-        engine,
-        target: Some(target),
-        tail,
-        ..Policy::default()
-    }
 }
 
 fn preface(kind: SegmentKind, tokens: u64, epoch: u32) -> Piece {
