@@ -2,7 +2,7 @@
 //!
 //! Nothing here waits for a time to pass: a script is asked again until it says yes, and the browser's own clock decides
 //! when it has had long enough.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 use std::io::BufRead;
 use std::io::BufReader;
@@ -23,6 +23,28 @@ use tempfile::TempDir;
 /// that never gets there should not stop everything.
 const PATIENCE: u64 = 60_000;
 
+/// The contrast of every text that is shown with what is behind it, and the worst of them.
+pub const WORST_CONTRAST: &str = "(() => {
+  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+  const known = new Map();
+  const parse = (colour) => {
+    if (!known.has(colour)) { canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1); known.set(colour, [...canvas.getImageData(0, 0, 1, 1).data]); }
+    return known.get(colour);
+  };
+  const light = (rgb) => { const [r, g, b] = rgb.slice(0, 3).map((value) => value / 255).map((value) => value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+  const behind = (element) => { for (let at = element; at; at = at.parentElement) { const colour = parse(getComputedStyle(at).backgroundColor); if (colour[3] === 255) return colour; } return [255, 255, 255, 255]; };
+  let worst = [99, ''];
+  for (const element of document.querySelectorAll('body *')) {
+    if (!element.checkVisibility() || element.matches(':disabled, option, script, style')) continue;
+    if (![...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim())) continue;
+    const style = getComputedStyle(element);
+    const [one, other] = [light(parse(element instanceof SVGElement ? style.fill : style.color)), light(behind(element))];
+    const ratio = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
+    if (ratio < worst[0]) worst = [ratio, element.className + ' ' + element.textContent.slice(0, 40)];
+  }
+  return worst;
+})()";
+
 /// A browser with one window, ended when it is dropped.
 pub struct Browser {
     driver: Child,
@@ -32,6 +54,17 @@ pub struct Browser {
 }
 
 impl Browser {
+    /// Starts one for a test. Where there is none the test is skipped, unless MAINSTAY_BROWSER_REQUIRED is set.
+    pub fn for_test() -> Option<Self> {
+        let browser = Self::start();
+        if browser.is_none() {
+            let is_required = std::env::var_os("MAINSTAY_BROWSER_REQUIRED").is_some();
+            assert!(!is_required, "chromium and chromedriver are required and not installed");
+            eprintln!("skipped: no chromium with chromedriver is installed");
+        }
+        browser
+    }
+
     /// Starts one; `None` where chromedriver or Chromium are not installed.
     pub fn start() -> Option<Self> {
         let mut driver = Command::new("chromedriver")
@@ -201,6 +234,18 @@ impl Browser {
             .filter(|event| event["method"] == "Network.requestWillBeSent")
             .map(|event| event["params"]["request"]["url"].as_str().unwrap().to_owned())
             .collect()
+    }
+
+    /// Fails where something was complained about, or anything but this page was asked for.
+    pub fn assert_quiet(&self, page: &Path) {
+        assert_eq!(self.console(), Vec::<String>::new());
+        let own = format!("file://{}", page.display());
+        let requested = self.requested();
+        let others: Vec<&String> = requested
+            .iter()
+            .filter(|url| *url != "about:blank" && url.split('#').next() != Some(&own))
+            .collect();
+        assert!(others.is_empty() && !requested.is_empty(), "{requested:?}");
     }
 
     fn command(&self, method: &str, path: &str, body: &Value) -> Value {

@@ -1,14 +1,14 @@
 //! The pages of `eval view` in a real browser: they work, they load nothing, and hostile content does nothing.
 //!
 //! Skipped where no Chromium is installed, unless MAINSTAY_BROWSER_REQUIRED is set.
-#![allow(clippy::unwrap_used, clippy::print_stderr)]
+#![allow(clippy::unwrap_used)]
 
-use std::path::Path;
 use std::path::PathBuf;
 
 use mainstay_eval::record::Run;
 use mainstay_eval::view;
 use mainstay_eval::view::Exhibit;
+use mainstay_tests::browser;
 use mainstay_tests::browser::Browser;
 use mainstay_tests::run_pages;
 use mainstay_tests::run_pages::Plan;
@@ -26,16 +26,6 @@ const DOWN: &str = "\u{e015}";
 const ROWS: &str = "document.querySelectorAll('table.samples tbody tr').length";
 const COUNT: &str = "document.getElementById('count').textContent";
 const IS_OPEN: &str = "document.getElementById('sheet').open";
-
-fn browser() -> Option<Browser> {
-    let browser = Browser::start();
-    if browser.is_none() {
-        let is_required = std::env::var_os("MAINSTAY_BROWSER_REQUIRED").is_some();
-        assert!(!is_required, "chromium and chromedriver are required and not installed");
-        eprintln!("skipped: no chromium with chromedriver is installed");
-    }
-    browser
-}
 
 struct Pages {
     directory: TempDir,
@@ -63,21 +53,9 @@ impl Pages {
     }
 }
 
-/// Nothing was complained about, and nothing but the page itself was asked for.
-fn assert_quiet(browser: &Browser, page: &Path) {
-    assert_eq!(browser.console(), Vec::<String>::new());
-    let own = format!("file://{}", page.display());
-    let requested = browser.requested();
-    let others: Vec<&String> = requested
-        .iter()
-        .filter(|url| *url != "about:blank" && url.split('#').next() != Some(&own))
-        .collect();
-    assert!(others.is_empty() && !requested.is_empty(), "{requested:?}");
-}
-
 #[test]
 fn a_run_can_be_filtered_searched_and_walked_through() {
-    let Some(browser) = browser() else { return };
+    let Some(browser) = Browser::for_test() else { return };
     let pages = Pages::new();
     let page = pages.page("rich", &pages.run("rich", &Plan::default()), None);
     browser.resize(1280, 900);
@@ -140,12 +118,12 @@ fn a_run_can_be_filtered_searched_and_walked_through() {
     browser.wait_for(&format!(
         "{scores}.every((score, place, all) => !place || all[place - 1] <= score)"
     ));
-    assert_quiet(&browser, &page);
+    browser.assert_quiet(&page);
 }
 
 #[test]
 fn links_lead_to_probes_and_states_and_facts_to_where_they_stand() {
-    let Some(browser) = browser() else { return };
+    let Some(browser) = Browser::for_test() else { return };
     let pages = Pages::new();
     let page = pages.page("rich", &pages.run("rich", &Plan::default()), None);
     browser.resize(1280, 900);
@@ -170,12 +148,12 @@ fn links_lead_to_probes_and_states_and_facts_to_where_they_stand() {
     browser.wait_for("document.querySelectorAll('.answer').length === 15");
     browser.open(&page, "#probe=nothing&fixture=%3Cscript%3E");
     browser.wait_for("document.getElementById('sheet-title').textContent === 'No such probe'");
-    assert_quiet(&browser, &page);
+    browser.assert_quiet(&page);
 }
 
 #[test]
 fn themes_keys_and_narrow_windows_work() {
-    let Some(browser) = browser() else { return };
+    let Some(browser) = Browser::for_test() else { return };
     let pages = Pages::new();
     let page = pages.page("plain", &pages.run("plain", &run_pages::without_models()), None);
     browser.resize(360, 740);
@@ -220,34 +198,12 @@ fn themes_keys_and_narrow_windows_work() {
     browser.value("document.body.focus()");
     browser.press(&[TAB]);
     browser.wait_for("document.activeElement.matches('a, button') && getComputedStyle(document.activeElement).outlineStyle !== 'none'");
-    assert_quiet(&browser, &page);
+    browser.assert_quiet(&page);
 }
-
-/// The contrast of every text that is shown with what is behind it, and the worst of them.
-const WORST_CONTRAST: &str = "(() => {
-  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
-  const known = new Map();
-  const parse = (colour) => {
-    if (!known.has(colour)) { canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1); known.set(colour, [...canvas.getImageData(0, 0, 1, 1).data]); }
-    return known.get(colour);
-  };
-  const light = (rgb) => { const [r, g, b] = rgb.slice(0, 3).map((value) => value / 255).map((value) => value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
-  const behind = (element) => { for (let at = element; at; at = at.parentElement) { const colour = parse(getComputedStyle(at).backgroundColor); if (colour[3] === 255) return colour; } return [255, 255, 255, 255]; };
-  let worst = [99, ''];
-  for (const element of document.querySelectorAll('body *')) {
-    if (!element.checkVisibility() || element.matches(':disabled, option, script, style')) continue;
-    if (![...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim())) continue;
-    const style = getComputedStyle(element);
-    const [one, other] = [light(parse(element instanceof SVGElement ? style.fill : style.color)), light(behind(element))];
-    const ratio = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
-    if (ratio < worst[0]) worst = [ratio, element.className + ' ' + element.textContent.slice(0, 40)];
-  }
-  return worst;
-})()";
 
 #[test]
 fn texts_can_be_read_in_both_themes() {
-    let Some(browser) = browser() else { return };
+    let Some(browser) = Browser::for_test() else { return };
     let pages = Pages::new();
     let plan = Plan {
         fixtures: 2,
@@ -265,7 +221,7 @@ fn texts_can_be_read_in_both_themes() {
     {
         browser.prefer(scheme);
         browser.open(&page, place);
-        let worst = browser.value(WORST_CONTRAST);
+        let worst = browser.value(browser::WORST_CONTRAST);
         // What WCAG asks for at level AA.
         assert!(worst[0].as_f64().unwrap() >= 4.5, "{scheme} {place}: {worst}");
     }
@@ -273,7 +229,7 @@ fn texts_can_be_read_in_both_themes() {
 
 #[test]
 fn hostile_content_is_text() {
-    let Some(browser) = browser() else { return };
+    let Some(browser) = Browser::for_test() else { return };
     let pages = Pages::new();
     let hostile = run_pages::hostile();
     let page = pages.page("hostile", &pages.run("hostile", &hostile), None);
@@ -306,7 +262,7 @@ fn hostile_content_is_text() {
     );
     assert_eq!(browser.value("window.pwned"), Value::Null);
     // Were a script to find its way in, the policy would refuse it. This is the one complaint there is.
-    assert_quiet(&browser, &page);
+    browser.assert_quiet(&page);
     browser.value("document.body.append(Object.assign(document.createElement('img'), { src: 'x' }))");
     browser.wait_for("document.querySelector('img').complete");
     let refused = browser.console();
@@ -318,7 +274,7 @@ fn hostile_content_is_text() {
 
 #[test]
 fn two_runs_show_what_flipped_first() {
-    let Some(browser) = browser() else { return };
+    let Some(browser) = Browser::for_test() else { return };
     let pages = Pages::new();
     let first = pages.run("first", &Plan::default());
     let plan = Plan {
@@ -348,12 +304,12 @@ fn two_runs_show_what_flipped_first() {
     browser.wait_for(IS_OPEN);
     // Three repeats of the arm in both runs.
     assert_eq!(browser.value("document.querySelectorAll('.answer').length"), json!(6));
-    assert_quiet(&browser, &page);
+    browser.assert_quiet(&page);
 }
 
 #[test]
 fn ten_thousand_samples_do_not_stop_the_page() {
-    let Some(browser) = browser() else { return };
+    let Some(browser) = Browser::for_test() else { return };
     let pages = Pages::new();
     let page = pages.page("large", &pages.run("large", &run_pages::large()), None);
     browser.open(&page, "");
@@ -364,5 +320,5 @@ fn ten_thousand_samples_do_not_stop_the_page() {
     browser.wait_for(&format!("{ROWS} > {rows}"));
     browser.press(&["/", "d", "e", "c", "i", "s", "i", "o", "n", "-", "7"]);
     browser.wait_for("document.getElementById('count').textContent.startsWith('1,000 of')");
-    assert_quiet(&browser, &page);
+    browser.assert_quiet(&page);
 }

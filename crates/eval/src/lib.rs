@@ -19,6 +19,7 @@
 mod parallel;
 
 pub mod sessions;
+mod html;
 
 pub mod stats;
 

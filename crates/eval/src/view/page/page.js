@@ -73,15 +73,6 @@ function drawKeys() {
   document.getElementById("show-keys").addEventListener("click", () => keys.showModal());
 }
 
-const theme = {
-  isDark: () => (document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark",
-  show() { document.getElementById("theme").textContent = theme.isDark() ? "Light" : "Dark"; },
-  turn() {
-    document.documentElement.dataset.theme = theme.isDark() ? "light" : "dark";
-    theme.show();
-  },
-};
-
 // Where the focus was when the sheet opened, to go back there.
 let opener = null;
 
@@ -124,9 +115,6 @@ drawFigures();
 drawFilters();
 drawTable();
 drawKeys();
-theme.show();
-document.getElementById("theme").addEventListener("click", theme.turn);
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", theme.show);
 document.getElementById("foot").append("One file, no network: everything here stands in it.");
 document.addEventListener("keydown", press);
 sheet.addEventListener("cancel", (event) => { event.preventDefault(); closeSheet(); });
