@@ -28,6 +28,8 @@ pub mod run_plans;
 
 pub mod run_pages;
 
+pub mod replay_pages;
+
 pub mod browser;
 
 pub mod server;

@@ -1,4 +1,5 @@
-//! Pictures of the pages of `eval view`, to look at after a change: `view-shots DIRECTORY`.
+//! Pictures of the pages of `eval view` and of a replay, to look at after a change: `view-shots DIRECTORY [NAME]`, where only
+//! pictures whose name begins with NAME are taken.
 #![allow(clippy::unwrap_used)]
 
 use std::path::Path;
@@ -6,9 +7,11 @@ use std::path::Path;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use mainstay_eval::record::Run;
+use mainstay_eval::replay;
 use mainstay_eval::view;
 use mainstay_eval::view::Exhibit;
 use mainstay_tests::browser::Browser;
+use mainstay_tests::replay_pages;
 use mainstay_tests::run_pages;
 use mainstay_tests::run_pages::Plan;
 
@@ -48,6 +51,13 @@ fn main() {
     let plain = page("plain", &plain, None);
     let short = page("short", &short, None);
     let hostile = page("hostile", &hostile, None);
+    let replayed = |name: &str, plan: &replay_pages::Plan| {
+        let path = directory.join(format!("{name}.html"));
+        std::fs::write(&path, replay::page::render(&replay_pages::report(plan))).unwrap();
+        path
+    };
+    let replay = replayed("replay", &replay_pages::Plan::default());
+    let hostile_replay = replayed("replay-hostile", &replay_pages::hostile());
     let browser = Browser::start().expect("chromium and chromedriver are installed");
     let probe = "#probe=recall-0&fixture=debug-login-401&arm=ledger&repeat=2";
     let state = "#state=hybrid&fixture=chained-schema-migration&repeat=1&probe=recall-4";
@@ -93,8 +103,15 @@ fn main() {
             (1280, 1000),
         ),
         ("hostile-narrow", &hostile, "", "dark", (360, 1800)),
+        ("replay", &replay, "", "light", (1280, 4200)),
+        ("replay-dark", &replay, "#profile=2&session=3", "dark", (1280, 4200)),
+        ("replay-narrow", &replay, "#profile=3", "light", (390, 6800)),
+        ("replay-print", &replay, "", "print", (760, 4600)),
+        ("replay-hostile", &hostile_replay, "", "light", (1280, 3900)),
+        ("replay-hostile-narrow", &hostile_replay, "", "dark", (390, 6800)),
     ];
-    for (name, file, after, scheme, (width, height)) in shots {
+    let wanted = std::env::args().nth(2).unwrap_or_default();
+    for (name, file, after, scheme, (width, height)) in shots.iter().filter(|shot| shot.0.starts_with(&wanted)) {
         browser.resize(*width, *height);
         match *scheme {
             "print" => drop(browser.developer("Emulation.setEmulatedMedia", &serde_json::json!({"media": "print"}))),

@@ -1,9 +1,12 @@
 //! What a replay came to.
 
+use std::collections::BTreeMap;
+
 use mainstay_engine::economy::Bill;
 use serde::Serialize;
 
 use crate::replay::track::Pass;
+use crate::stats;
 use crate::stats::Estimate;
 
 /// Everything a replay has to say.
@@ -144,4 +147,64 @@ pub struct Mark {
     pub paid: f64,
     /// Whether a pass was made before it.
     pub is_pass: bool,
+}
+
+/// The policy that does what was done in the recording.
+pub const AS_RECORDED: &str = "as-recorded";
+/// The policy that knows what will come: a bound for others, and none to choose.
+pub const OPTIMUM: &str = "optimum";
+
+/// What a policy is to the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// What was done in the recording.
+    Recorded,
+    /// What no policy can do better.
+    Bound,
+    /// One of those to beat.
+    Baseline,
+    /// One of ours.
+    Ours,
+}
+
+impl PolicyReport {
+    /// What it is to the others.
+    pub fn standing(&self) -> Standing {
+        match self.policy.as_str() {
+            AS_RECORDED => Standing::Recorded,
+            OPTIMUM => Standing::Bound,
+            _ if self.is_baseline => Standing::Baseline,
+            _ => Standing::Ours,
+        }
+    }
+
+    /// Whether all of its prompts fit the window.
+    pub fn fits(&self) -> bool {
+        self.overflowing == 0
+    }
+
+    /// What it costs beside another, session by session: the mean of the differences, as a share of the other's mean.
+    /// Sessions that only one of them has are left out.
+    pub fn against(&self, other: &Self) -> Option<Estimate> {
+        let costs: BTreeMap<&str, f64> = other
+            .by_session
+            .iter()
+            .map(|session| (session.session.as_str(), session.bill.total()))
+            .collect();
+        let pairs: Vec<(&str, f64, f64)> = self
+            .by_session
+            .iter()
+            .filter_map(|session| {
+                let name = session.session.as_str();
+                Some((name, session.bill.total(), *costs.get(name)?))
+            })
+            .filter(|(_, own, others)| own.is_finite() && others.is_finite())
+            .collect();
+        let mean = pairs.iter().map(|(_, _, others)| others).sum::<f64>() / pairs.len() as f64;
+        if !(mean.is_finite() && mean > 0.0) {
+            return None;
+        }
+        let differences = pairs.iter().map(|(name, own, others)| ((own - others) / mean, *name));
+        stats::estimate(differences)
+    }
 }
