@@ -3,6 +3,8 @@
 //! The prices and the cache are simple, but of the right size, and what a policy does has its shape: saw teeth, steps, ramps.
 
 use mainstay_engine::economy::Bill;
+use mainstay_eval::replay::Pass;
+use mainstay_eval::replay::PassKind;
 use mainstay_eval::replay::report::AS_RECORDED;
 use mainstay_eval::replay::report::Cadence;
 use mainstay_eval::replay::report::Mark;
@@ -254,7 +256,7 @@ fn policy(shape: &Shape, prices: &Prices, sessions: &[Recorded], plan: &Plan) ->
         requests: walk.course.len(),
         bill: walk.bill,
         cache_hits: walk.read / walk.prompts,
-        passes: walk.passes,
+        passes: (0..walk.passes).map(pass).collect(),
         peak: walk.course.iter().map(|mark| mark.prompt).max().unwrap_or(0),
         fur: Some(walk.kept),
         pair: Some(walk.kept.powi(2)),
@@ -272,6 +274,7 @@ fn policy(shape: &Shape, prices: &Prices, sessions: &[Recorded], plan: &Plan) ->
         bill,
         total: bill.total(),
         against_best: None,
+        forgetting: 0.0,
         above_optimum: None,
         cadence: Cadence {
             passes: passes as usize,
@@ -291,11 +294,26 @@ fn policy(shape: &Shape, prices: &Prices, sessions: &[Recorded], plan: &Plan) ->
         retention: Retention {
             fur: kept(|walk| walk.kept).map(|estimate| estimate.on_scale(1.0)),
             pair: kept(|walk| walk.kept.powi(2)).map(|estimate| estimate.on_scale(1.0)),
+            fur_by_session: kept(|walk| walk.kept).map(|estimate| estimate.on_scale(1.0)),
             fur_at_passes: has_passes.then_some(shape.keeps - 0.03),
             pair_at_passes: has_passes.then_some(shape.keeps - 0.12),
             moments: 40 * sessions.len(),
         },
         by_session,
+    }
+}
+
+/// A pass of no consequence.
+fn pass(index: usize) -> Pass {
+    Pass {
+        request: 10 * (index + 1),
+        kind: PassKind::Ledger,
+        before: 100_000,
+        after: 40_000,
+        said: 120_000,
+        earliest: 2,
+        summary: None,
+        kept: None,
     }
 }
 

@@ -3,6 +3,7 @@
 //!
 //! `cargo run --release -p mainstay-eval --example what_passes_keep -- SESSIONS... > kept.tsv`
 
+use std::io::Write;
 use std::path::PathBuf;
 
 use mainstay_engine::account::Family;
@@ -23,22 +24,20 @@ const EVERY: usize = 12;
 /// What was kept is asked at these many requests after the pass.
 const LATER: [usize; 6] = [0, 2, 5, 10, 20, 40];
 
-fn main() {
+fn main() -> std::io::Result<()> {
     let paths: Vec<PathBuf> = std::env::args().skip(1).map(PathBuf::from).collect();
     let recordings = load(&paths, &Selection::default()).expect("the sessions can be read");
-    println!("session\trequest\tsaid\trecent\ttail\tblock\tafter\tlater\tsince\tfur\tpair");
-    std::thread::scope(|scope| {
-        let (even, odd): (Vec<_>, Vec<_>) = (0..recordings.sessions.len()).partition(|place| place % 2 == 0);
-        for places in [even, odd] {
-            let sessions = &recordings.sessions;
-            scope.spawn(move || {
-                places
-                    .into_iter()
-                    .flat_map(|place| one(&sessions[place]))
-                    .for_each(|row| println!("{row}"))
-            });
+    let mut out = std::io::stdout().lock();
+    writeln!(
+        out,
+        "session\trequest\tsaid\trecent\ttail\tblock\tafter\tlater\tsince\tfur\tpair"
+    )?;
+    for recording in &recordings.sessions {
+        for row in one(recording) {
+            writeln!(out, "{row}")?;
         }
-    });
+    }
+    Ok(())
 }
 
 fn one(recording: &Recording) -> Vec<String> {

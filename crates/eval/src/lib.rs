@@ -18,8 +18,8 @@
 
 mod parallel;
 
-pub mod sessions;
 mod html;
+pub mod sessions;
 
 pub mod stats;
 

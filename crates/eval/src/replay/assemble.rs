@@ -1,10 +1,12 @@
 //! Making the report of what was replayed.
 
 use mainstay_engine::economy::Bill;
+use mainstay_engine::economy::Profile;
 
 use crate::replay::figures::Run;
 use crate::replay::figures::cadence;
 use crate::replay::figures::mean;
+use crate::replay::report::OPTIMUM;
 use crate::replay::report::PolicyReport;
 use crate::replay::report::ProfileReport;
 use crate::replay::report::Report;
@@ -30,14 +32,7 @@ impl Report {
                 strategies: &strategies,
                 with_courses,
             };
-            ProfileReport {
-                profile: profile.name.clone(),
-                title: profile.title.clone(),
-                window: plan.settings.window.unwrap_or(profile.window),
-                best_baseline: sheet.best().map(|best| strategies[best].name().to_owned()),
-                optimum: plan.optimum.then(|| sheet.total(strategies.len() - 1)),
-                policies: (0..strategies.len()).map(|policy| sheet.policy(policy)).collect(),
-            }
+            sheet.report(profile, plan)
         });
         let first = replayed.iter().filter_map(|session| session.runs.first()?.first());
         Self {
@@ -58,6 +53,29 @@ struct Sheet<'a> {
 }
 
 impl Sheet<'_> {
+    fn report(&self, profile: &Profile, plan: &Plan<'_>) -> ProfileReport {
+        let price = plan.settings.economic.forgetting as f64 * profile.tariff.base.cache_read / 1e6;
+        let mut policies: Vec<PolicyReport> = (0..self.strategies.len())
+            .map(|policy| self.policy(policy, price))
+            .collect();
+        let best = self.best().map(|best| policies[best].clone());
+        let optimum = policies.iter().find(|policy| policy.policy == OPTIMUM);
+        let optimum = optimum.map(|optimum| optimum.total + optimum.forgetting);
+        for policy in &mut policies {
+            let other = best.as_ref().filter(|best| best.policy != policy.policy);
+            policy.against_best = other.and_then(|best| policy.against(best));
+            policy.above_optimum = optimum.map(|optimum| (policy.total + policy.forgetting) / optimum - 1.0);
+        }
+        ProfileReport {
+            profile: profile.name.clone(),
+            title: profile.title.clone(),
+            window: plan.settings.window.unwrap_or(profile.window),
+            best_baseline: best.map(|best| best.policy),
+            optimum,
+            policies,
+        }
+    }
+
     fn runs(&self, policy: usize) -> Vec<&Run> {
         let runs = self.replayed.iter().map(|session| &session.runs[self.profile][policy]);
         runs.collect()
@@ -75,7 +93,7 @@ impl Sheet<'_> {
         fitting.min_by(|one, other| self.total(*one).total_cmp(&self.total(*other)))
     }
 
-    fn policy(&self, policy: usize) -> PolicyReport {
+    fn policy(&self, policy: usize, forgetting: f64) -> PolicyReport {
         let strategy = &self.strategies[policy];
         let runs = self.runs(policy);
         let mut bill = Bill::default();
@@ -85,18 +103,16 @@ impl Sheet<'_> {
         let prompts: f64 = runs.iter().map(|run| run.prompts.0).sum();
         let read: f64 = runs.iter().map(|run| run.prompts.1).sum();
         let requests: usize = runs.iter().map(|run| run.requests).sum();
-        let optimum = self
-            .strategies
-            .iter()
-            .position(|one| matches!(one, Strategy::Scheduled(_)));
+        let lost = mean(runs.iter().flat_map(|run| &run.kept).map(Kept::lost)).unwrap_or(0.0);
         PolicyReport {
             policy: strategy.name().to_owned(),
             title: strategy.title().to_owned(),
             is_baseline: strategy.is_baseline(),
             total: bill.total(),
             bill,
-            against_best: self.best().and_then(|best| self.against(policy, best)),
-            above_optimum: optimum.map(|optimum| bill.total() / self.total(optimum) - 1.0),
+            against_best: None,
+            forgetting: forgetting * lost * requests as f64,
+            above_optimum: None,
             cadence: cadence(&runs),
             cache_hits: if prompts > 0.0 { read / prompts } else { 0.0 },
             peak: runs.iter().map(|run| run.peak).max().unwrap_or(0),
@@ -106,21 +122,6 @@ impl Sheet<'_> {
             retention: self.retention(&runs),
             by_session: self.by_session(&runs),
         }
-    }
-
-    /// The differences to another policy, session by session, as a share of what that one costs on average.
-    fn against(&self, policy: usize, other: usize) -> Option<crate::stats::Estimate> {
-        let (runs, others) = (self.runs(policy), self.runs(other));
-        let scale = self.total(other) / others.len().max(1) as f64;
-        let pairs = runs.iter().zip(&others).zip(self.replayed);
-        let differences = pairs.map(|((run, other), session)| {
-            let difference = run.bill.total() - other.bill.total();
-            (difference / scale, session.name.as_str())
-        });
-        if policy == other || scale <= 0.0 {
-            return None;
-        }
-        estimate(differences)
     }
 
     fn retention(&self, runs: &[&Run]) -> Retention {

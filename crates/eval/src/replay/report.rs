@@ -33,7 +33,7 @@ pub struct ProfileReport {
     pub window: u64,
     /// The cheapest baseline whose prompts fit the window.
     pub best_baseline: Option<String>,
-    /// What the offline optimum costs, where it was asked for.
+    /// What the offline optimum costs with what it forgets, where it was asked for.
     pub optimum: Option<f64>,
     /// One for every policy.
     pub policies: Vec<PolicyReport>,
@@ -55,7 +55,9 @@ pub struct PolicyReport {
     /// The cost of each session beside that of the best baseline: the mean of the differences, as a share of the
     /// baseline's mean.
     pub against_best: Option<Estimate>,
-    /// By how much it is dearer than the offline optimum, as a share.
+    /// What was lost of what the agent went on to use, at the price that the economic policy sets on it.
+    pub forgetting: f64,
+    /// By how much cost and forgetting together are more than those of the offline optimum, as a share.
     pub above_optimum: Option<f64>,
     /// The cadence of its passes.
     pub cadence: Cadence,

@@ -49,7 +49,7 @@ impl Strategy {
     /// Its name.
     pub fn name(&self) -> &'static str {
         match self {
-            Strategy::Recorded => "recorded",
+            Strategy::Recorded => "as-recorded",
             Strategy::Never => "never",
             Strategy::Threshold => "threshold-summary",
             Strategy::PruneFirst => "prune-first",

@@ -63,11 +63,21 @@ impl Session for Recording {
 /// Replays all sessions. `done` is called after each, with how many are done.
 pub fn replay<S: Session>(sessions: &[S], plan: &Plan<'_>, done: &(dyn Fn(usize) + Sync)) -> Vec<Replayed> {
     let finished = AtomicUsize::new(0);
-    each(sessions, plan.jobs, |session| {
+    let mut replayed = each(sessions, plan.jobs, |session| {
         let replayed = one(session, plan);
         done(finished.fetch_add(1, Ordering::Relaxed) + 1);
         replayed
-    })
+    });
+    // Sessions are told apart by their names.
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for session in &mut replayed {
+        let count = seen.entry(session.name.clone()).or_default();
+        *count += 1;
+        if *count > 1 {
+            session.name = format!("{} ({count})", session.name);
+        }
+    }
+    replayed
 }
 
 /// What of a session does not depend on the profile.

@@ -32,7 +32,7 @@ const BY_SESSION: &[SessionColumn] = &[
     ("output", |row| Field::number(row.2.bill.output)),
     ("summaries", |row| Field::number(row.2.bill.summaries)),
     ("cache_hits", |row| Field::number(row.2.cache_hits)),
-    ("passes", |row| Field::count(row.2.passes as u64)),
+    ("passes", |row| Field::count(row.2.passes.len() as u64)),
     ("peak", |row| Field::count(row.2.peak)),
     ("fur", |row| Field::maybe(row.2.fur)),
     ("pair", |row| Field::maybe(row.2.pair)),

@@ -76,6 +76,13 @@ pub struct Kept {
     pub pair: Option<f64>,
 }
 
+impl Kept {
+    /// What was lost: the mean over identifiers and pairs, as far as there were any.
+    pub fn lost(&self) -> f64 {
+        1.0 - self.pair.map_or(self.fur, |pair| (self.fur + pair) / 2.0)
+    }
+}
+
 impl From<Score> for Kept {
     fn from(score: Score) -> Self {
         Self {

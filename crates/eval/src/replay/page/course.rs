@@ -170,7 +170,7 @@ impl Panel {
         let said = format!(
             "peak {} tokens, {}, {}",
             numbers::tokens(session.peak as f64),
-            counted_passes(session.passes),
+            counted_passes(session.passes.len()),
             numbers::dollars(session.bill.total())
         );
         let peak = session.course.iter().map(|mark| mark.prompt).max().unwrap_or(0) as f64;

@@ -81,7 +81,7 @@ const SESSION: &[Column<SessionFigures>] = &[
     ("Output", |session| numbers::dollars(session.bill.output)),
     ("Summaries", |session| numbers::dollars(session.bill.summaries)),
     ("Cache hits", |session| numbers::percent(session.cache_hits)),
-    ("Passes", |session| thousands(session.passes as u64)),
+    ("Passes", |session| thousands(session.passes.len() as u64)),
     ("Peak prompt", |session| thousands(session.peak)),
     ("Identifiers kept", |session| maybe(session.fur, numbers::percent)),
     ("Pairs kept", |session| maybe(session.pair, numbers::percent)),
