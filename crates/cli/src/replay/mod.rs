@@ -12,14 +12,21 @@ use mainstay_engine::decide::EconomicPolicy;
 use mainstay_engine::economy::Profile;
 use mainstay_eval::replay::Plan;
 use mainstay_eval::replay::Recordings;
+use mainstay_eval::replay::Replayed;
+use mainstay_eval::replay::Session;
 use mainstay_eval::replay::Settings;
 use mainstay_eval::replay::Strategy;
+use mainstay_eval::replay::check;
+use mainstay_eval::replay::lengthened;
 use mainstay_eval::replay::load;
+use mainstay_eval::replay::page;
 use mainstay_eval::replay::replay;
 use mainstay_eval::replay::report::Report;
+use mainstay_eval::replay::table;
 use mainstay_eval::sessions::Selection;
 use mainstay_llm::profile;
 
+use crate::compact::write;
 use crate::input::busy;
 use crate::screen::Screen;
 
@@ -76,6 +83,22 @@ pub struct Arguments {
     #[arg(long)]
     optimum: bool,
 
+    /// Join sessions of one agent, in the order in which they began, into conversations of at least so many tokens.
+    #[arg(long, value_name = "TOKENS")]
+    join: Option<u64>,
+
+    /// Hold what the simulated cache predicts against what providers reported in these sessions, and nothing else.
+    #[arg(long, conflicts_with_all = ["join", "html", "csv", "optimum"])]
+    check: bool,
+
+    /// Write a page with charts to this file.
+    #[arg(long, value_name = "FILE")]
+    html: Option<String>,
+
+    /// Write every session under every policy and profile to this file, as CSV.
+    #[arg(long, value_name = "FILE")]
+    csv: Option<String>,
+
     /// Leave out sessions with fewer tokens.
     #[arg(long, default_value_t = 0, value_name = "TOKENS")]
     min_tokens: usize,
@@ -117,6 +140,9 @@ pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
     if recordings.sessions.is_empty() {
         anyhow::bail!("there is no session to replay");
     }
+    if arguments.check {
+        return checked(arguments, &recordings, jobs, screen);
+    }
     let settings = Settings {
         window: arguments.window,
         threshold: arguments.threshold,
@@ -134,16 +160,47 @@ pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
         optimum: arguments.optimum,
         jobs,
     };
-    let style = ProgressStyle::with_template("replaying {wide_bar} {pos}/{len} sessions, {eta} left");
-    let bar = ProgressBar::new(recordings.sessions.len() as u64);
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-    let replayed = replay(&recordings.sessions, &plan, &|done| bar.set_position(done as u64));
-    bar.finish_and_clear();
-    let report = Report::new(&replayed, &plan, false);
+    let replayed = match arguments.join {
+        None => with_progress(&recordings.sessions, &plan),
+        Some(least) => {
+            let joined = lengthened(&recordings.sessions, least);
+            if joined.is_empty() {
+                anyhow::bail!("no agent has sessions of {least} tokens in all; --join takes what they have at most");
+            }
+            with_progress(&joined, &plan)
+        }
+    };
+    let report = Report::new(&replayed, &plan, arguments.html.is_some());
+    if let Some(path) = &arguments.html {
+        write(Some(path), page::render(&report).as_bytes(), screen)?;
+    }
+    if let Some(path) = &arguments.csv {
+        write(Some(path), table::by_session(&report).as_bytes(), screen)?;
+    }
     if arguments.json {
         return screen.json(&report);
     }
     print::report(&report, screen)
+}
+
+fn with_progress<S: Session>(sessions: &[S], plan: &Plan<'_>) -> Vec<Replayed> {
+    let style = ProgressStyle::with_template("replaying {wide_bar} {pos}/{len} sessions, {eta} left");
+    let bar = ProgressBar::new(sessions.len() as u64);
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let replayed = replay(sessions, plan, &|done| bar.set_position(done as u64));
+    bar.finish_and_clear();
+    replayed
+}
+
+fn checked(arguments: &Arguments, recordings: &Recordings, jobs: usize, screen: &mut Screen) -> anyhow::Result<()> {
+    let check = check::check(&recordings.sessions, jobs, check::agent_rules);
+    if check.agents.is_empty() {
+        anyhow::bail!("no session has reports of a provider whose cache is known");
+    }
+    match arguments.json {
+        true => screen.json(&check),
+        false => print::check(&check, screen),
+    }
 }
 
 fn by_name(name: &str) -> anyhow::Result<Profile> {

@@ -7,9 +7,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mainstay_engine::economy::CacheRules;
-use mainstay_engine::economy::Matching;
-use mainstay_engine::economy::Place;
-use mainstay_engine::economy::ThinkingRule;
+use mainstay_llm::profile;
+use mainstay_llm::profile::Client;
 use serde::Serialize;
 
 use crate::parallel::each;
@@ -127,36 +126,11 @@ pub enum Reason {
     Elsewhere,
 }
 
-/// The cache that the requests of an agent met, as its provider documents it and as its sessions show it.
+/// The cache that the requests of a session met: that of its model, with the marks of the agent that recorded it.
 pub fn agent_rules(recording: &Recording) -> Option<CacheRules> {
-    match &*recording.source {
-        // Anthropic. Claude Code marks its instructions and its newest messages, and pays for entries that live for an
-        // hour: so say all writes in the recorded sessions.
-        "claude-code" => Some(CacheRules {
-            matching: Matching::Marked {
-                places: vec![Place::Preface, Place::Back(2), Place::Back(0)],
-                lookback: 20,
-            },
-            granularity: 1,
-            least: 1024,
-            lifetime: 3_600_000,
-            holds_answers: false,
-            missed: 0.0,
-            thinking: ThinkingRule::Kept,
-        }),
-        // OpenAI. Entries are documented to live for five to ten minutes; of requests that follow within half a minute,
-        // 3 to 8 in a hundred find nothing. Reports fall by the turn's reasoning when the person speaks again.
-        "codex" => Some(CacheRules {
-            matching: Matching::Longest,
-            granularity: 128,
-            least: 1024,
-            lifetime: 300_000,
-            holds_answers: true,
-            missed: 0.05,
-            thinking: ThinkingRule::DroppedByNextTurn,
-        }),
-        _ => None,
-    }
+    let client = Client::of_format(&recording.source);
+    let profile = profile::of_model(recording.model.as_deref()?, client)?;
+    Some(profile.cache)
 }
 
 /// Replays sessions as recorded. Those of agents without rules, and those without reports, are passed over.

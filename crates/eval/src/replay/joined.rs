@@ -12,6 +12,7 @@ use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Origin;
 use mainstay_engine::transcript::Part;
 use mainstay_engine::transcript::Role;
+use mainstay_engine::transcript::Timestamp;
 
 use crate::replay::sizes::scaled;
 use crate::replay::timeline::PrefaceChange;
@@ -37,31 +38,44 @@ impl Timeline {
     }
 }
 
-/// Joins sessions of each source, in the order in which they began, into conversations of at least so many tokens. What is
+/// What has to be known of a session to group it with others.
+pub struct Extent {
+    /// The format it was recorded in.
+    pub source: Arc<str>,
+    /// When it began.
+    pub started: Option<Timestamp>,
+    /// Its tokens.
+    pub tokens: u64,
+}
+
+/// Groups sessions of each source, in the order in which they began, into conversations of at least so many tokens. What is
 /// left over goes to the last one of its source; sources with less than that in all are left out.
-pub fn lengthened(sessions: Vec<Timeline>, least: u64) -> Vec<Timeline> {
-    let mut sources: BTreeMap<Arc<str>, Vec<Timeline>> = BTreeMap::new();
+pub fn groups<T>(sessions: Vec<T>, least: u64, extent: impl Fn(&T) -> Extent) -> Vec<Vec<T>> {
+    let mut sources: BTreeMap<Arc<str>, Vec<(Extent, T)>> = BTreeMap::new();
     for session in sessions {
-        sources.entry(Arc::clone(&session.source)).or_default().push(session);
+        let extent = extent(&session);
+        sources
+            .entry(Arc::clone(&extent.source))
+            .or_default()
+            .push((extent, session));
     }
     let mut made = Vec::new();
     for mut sessions in sources.into_values() {
-        sessions.sort_by_key(|session| session.started);
-        let mut groups: Vec<Vec<Timeline>> = Vec::new();
+        sessions.sort_by_key(|(extent, _)| extent.started);
+        let first = made.len();
         let mut group = Vec::new();
         let mut tokens = 0;
-        for session in sessions {
-            tokens += session.sizes.iter().sum::<u64>();
+        for (extent, session) in sessions {
+            tokens += extent.tokens;
             group.push(session);
             if tokens >= least {
-                groups.push(std::mem::take(&mut group));
+                made.push(std::mem::take(&mut group));
                 tokens = 0;
             }
         }
-        if let Some(last) = groups.last_mut() {
+        if let Some(last) = made[first..].last_mut() {
             last.append(&mut group);
         }
-        made.extend(groups.iter().filter_map(|group| Timeline::joined(group)));
     }
     made
 }

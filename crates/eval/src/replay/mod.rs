@@ -31,7 +31,8 @@ mod track;
 mod walk;
 
 pub use figures::Run;
-pub use joined::lengthened;
+pub use joined::Extent;
+pub use joined::groups;
 pub use offers::Leave;
 pub use optimum::optimum;
 pub use play::Stage;
@@ -47,6 +48,7 @@ pub use strategy::Strategy;
 pub use study::Plan;
 pub use study::Replayed;
 pub use study::Session;
+pub use study::lengthened;
 pub use study::replay;
 pub use timeline::Preface;
 pub use timeline::PrefaceChange;

@@ -14,6 +14,7 @@ use mainstay_engine::decide::Way;
 use mainstay_engine::decide::low_water;
 use mainstay_engine::decide::protected_outputs;
 use mainstay_engine::economy::Profile;
+use mainstay_engine::economy::ThinkingRule;
 use mainstay_engine::transcript::Author;
 
 use crate::replay::clearing::clear;
@@ -59,6 +60,11 @@ impl Stage<'_> {
         (self.window() as f64 * MOST_OF_WINDOW) as u64
     }
 
+    /// Whether the reasoning of finished turns is left out.
+    pub fn drops_reasoning(&self) -> bool {
+        self.profile.cache.thinking == ThinkingRule::DroppedByNextTurn
+    }
+
     fn budget(&self) -> Budget {
         let limits = ModelLimits::of(&self.profile.model).with_window(self.window());
         let policy = BudgetPolicy {
@@ -92,7 +98,7 @@ pub fn play(stage: &Stage<'_>, strategy: &Strategy, examiner: &mut Examiner, mom
     let mut player = Player {
         stage,
         strategy,
-        walk: Walk::new(stage.timeline),
+        walk: Walk::new(stage.timeline, stage.drops_reasoning()),
         budget: stage.budget(),
         economist: Economist::new(stage.settings.economic),
         output: 0,

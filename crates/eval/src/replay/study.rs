@@ -1,6 +1,7 @@
 //! Replaying many sessions under many policies and profiles.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering;
 
@@ -9,6 +10,8 @@ use mainstay_engine::economy::Profile;
 
 use crate::parallel::each;
 use crate::replay::figures::Run;
+use crate::replay::joined::Extent;
+use crate::replay::joined::groups;
 use crate::replay::optimum::optimum;
 use crate::replay::play::Stage;
 use crate::replay::play::play;
@@ -60,6 +63,23 @@ impl Session for Recording {
     }
 }
 
+/// Sessions one after the other as one conversation.
+impl Session for Vec<&Recording> {
+    fn timeline(&self, family: Family) -> Timeline {
+        let timelines: Vec<Timeline> = self.iter().map(|recording| Timeline::new(recording, family)).collect();
+        Timeline::joined(&timelines).expect("a group has at least one session")
+    }
+}
+
+/// Sessions joined into conversations of at least so many tokens, as o200k counts them.
+pub fn lengthened(recordings: &[Recording], least: u64) -> Vec<Vec<&Recording>> {
+    groups(recordings.iter().collect(), least, |recording| Extent {
+        source: Arc::clone(&recording.source),
+        started: recording.started,
+        tokens: Timeline::new(recording, Family::O200k).tokens(),
+    })
+}
+
 /// Replays all sessions. `done` is called after each, with how many are done.
 pub fn replay<S: Session>(sessions: &[S], plan: &Plan<'_>, done: &(dyn Fn(usize) + Sync)) -> Vec<Replayed> {
     let finished = AtomicUsize::new(0);
@@ -85,8 +105,8 @@ struct Prepared {
     recorded: Timeline,
     said: Timeline,
     trimmed: Timeline,
-    /// Tracks of policies that do not look at prices, by window and policy.
-    tracks: BTreeMap<(u64, usize), Track>,
+    /// Tracks of policies that do not look at prices, by window, whether old reasoning is dropped, and policy.
+    tracks: BTreeMap<(u64, bool, usize), Track>,
 }
 
 fn one<S: Session>(session: &S, plan: &Plan<'_>) -> Replayed {
@@ -126,7 +146,7 @@ fn one<S: Session>(session: &S, plan: &Plan<'_>) -> Replayed {
                 Strategy::Recorded => &mut *as_recorded,
                 _ => &mut *as_said,
             };
-            let key = (stage.window(), place);
+            let key = (stage.window(), stage.drops_reasoning(), place);
             let track = match prepared.tracks.get(&key) {
                 Some(track) if !strategy.knows_prices() => track.clone(),
                 Some(_) | None => play(&stage, strategy, examiner, moments),

@@ -28,11 +28,12 @@ use mainstay_wire::reading::History;
 use mainstay_wire::reading::Request as Wanted;
 use mainstay_wire::source::Source;
 
+use crate::replay::Extent;
 use crate::replay::Preface;
 use crate::replay::PrefaceChange;
 use crate::replay::Recording;
 use crate::replay::Timeline;
-use crate::replay::lengthened;
+use crate::replay::groups;
 
 fn say(role: Role, text: &str) -> Message {
     Message::new(role, vec![Part::Text(text.into())])
@@ -393,8 +394,14 @@ fn sessions_are_joined_in_order_until_they_are_long_enough() {
     };
     let size = session("a", 1).sizes.iter().sum::<u64>();
     let names = |least| {
-        lengthened(sessions(), least)
-            .into_iter()
+        let extent = |session: &Timeline| Extent {
+            source: Arc::clone(&session.source),
+            started: session.started,
+            tokens: session.sizes.iter().sum(),
+        };
+        groups(sessions(), least, extent)
+            .iter()
+            .filter_map(|group| Timeline::joined(group))
             .map(|joined| joined.name)
             .collect::<Vec<_>>()
     };

@@ -73,6 +73,10 @@ pub struct Walk<'a> {
     known: HashMap<u64, usize>,
     /// Texts of messages that were asked for.
     texts: HashMap<usize, Arc<str>>,
+    /// Whether the reasoning of finished turns is left out.
+    drops_reasoning: bool,
+    /// The turn that is going on begins at this message.
+    turn: usize,
     /// Tokens of everything that was said.
     said: u64,
     /// Instructions among them.
@@ -86,10 +90,12 @@ const PREFACE: usize = 2;
 
 impl<'a> Walk<'a> {
     /// At the beginning of a session.
-    pub fn new(timeline: &'a Timeline) -> Self {
+    pub fn new(timeline: &'a Timeline, drops_reasoning: bool) -> Self {
         let mut walk = Self {
             timeline,
             texts: HashMap::new(),
+            drops_reasoning,
+            turn: 0,
             said: 0,
             instructions: 0,
             pieces: Vec::new(),
@@ -150,6 +156,9 @@ impl<'a> Walk<'a> {
             self.stable = self.stable.min(PREFACE - 1);
         }
         for index in self.taken..before {
+            if self.timeline.transcript.messages()[index].opens_turn() {
+                self.finish_turn(index);
+            }
             let piece = self.original(index);
             self.said += piece.segment.tokens;
             if is_instruction(&self.timeline.transcript.messages()[index]) {
@@ -160,14 +169,43 @@ impl<'a> Walk<'a> {
         self.taken = self.taken.max(before);
     }
 
+    /// The person speaks again: what was thought in the turn before is left out where the provider does that.
+    fn finish_turn(&mut self, start: usize) {
+        let finished = self.turn..start;
+        self.turn = start;
+        if !self.drops_reasoning {
+            return;
+        }
+        for place in (PREFACE..self.pieces.len()).rev() {
+            let piece = &self.pieces[place];
+            let Some(index) = piece.message.filter(|_| piece.text.is_none()) else {
+                continue;
+            };
+            if index < finished.start {
+                break;
+            }
+            if self.timeline.reasoning[index] > 0 {
+                let bare = self.original(index);
+                self.prompt = self.prompt - self.pieces[place].segment.tokens + bare.segment.tokens;
+                self.pieces[place] = bare;
+                self.stable = self.stable.min(place);
+            }
+        }
+    }
+
     fn original(&mut self, index: usize) -> Piece {
         let message = &self.timeline.transcript.messages()[index];
         let id = fingerprint(message);
         self.known.insert(id, index);
+        let dropped = match self.drops_reasoning && index < self.turn {
+            true => self.timeline.reasoning[index].min(self.timeline.sizes[index]),
+            false => 0,
+        };
         Piece {
             segment: Segment {
-                id,
-                tokens: self.timeline.sizes[index],
+                // Without its reasoning it is another message.
+                id: id.wrapping_add(u64::from(dropped > 0)),
+                tokens: self.timeline.sizes[index] - dropped,
                 blocks: message.parts.len() as u64,
                 kind: match message.role {
                     _ if index < self.timeline.shared_messages => SegmentKind::SharedPreface,
