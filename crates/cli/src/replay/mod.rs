@@ -67,9 +67,9 @@ pub struct Arguments {
     #[arg(long, default_value_t = 0.5, value_name = "SHARE", value_parser = share)]
     threshold: f64,
 
-    /// Losing everything that is needed next is as bad as carrying so many tokens more in every prompt.
-    #[arg(long, default_value_t = EconomicPolicy::default().forgetting, value_name = "TOKENS")]
-    forgetting: u64,
+    /// Losing everything that is needed next is as bad as carrying so many full windows more in every prompt.
+    #[arg(long, default_value_t = EconomicPolicy::default().forgetting, value_name = "WINDOWS", value_parser = windows)]
+    forgetting: f64,
 
     /// What is expected to keep less than this share is only done where the window demands it.
     #[arg(long, default_value_t = EconomicPolicy::default().least_retention, value_name = "SHARE", value_parser = share)]
@@ -122,6 +122,14 @@ fn share(text: &str) -> Result<f64, String> {
         Ok(share)
     } else {
         Err("a share is above 0 and at most 1".to_owned())
+    }
+}
+
+fn windows(text: &str) -> Result<f64, String> {
+    let windows: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    match windows.is_finite() && windows >= 0.0 {
+        true => Ok(windows),
+        false => Err("a number of windows is not below 0".to_owned()),
     }
 }
 

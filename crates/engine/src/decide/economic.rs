@@ -19,9 +19,10 @@ use crate::decide::keeping::mean_fading;
 use crate::decide::writing::Way;
 use crate::economy::Profile;
 
-/// What losing everything that is needed next is worth, in tokens carried with every prompt. At this price the policy lost
-/// no more on recorded sessions than compacting at half of a window of 200k did, at every provider that was looked at.
-const FORGETTING: u64 = 800_000;
+/// What losing everything that is needed next is worth, in windows carried with every prompt. At this price the policy kept
+/// at least as much on recorded sessions as compacting at half of the window did, and cost less, at every provider that was
+/// looked at (docs/economics.md).
+const FORGETTING: f64 = 6.0;
 /// Less is not expected to be kept, unless the window demands it. Recorded summaries kept a third.
 const LEAST_RETENTION: f64 = 0.6;
 /// So many requests ahead are counted on at least: half of all recorded sessions had 46.
@@ -37,8 +38,8 @@ const PATIENCE: f64 = 2.0;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct EconomicPolicy {
-    /// Losing everything that is needed next is as bad as carrying so many tokens more in every prompt.
-    pub forgetting: u64,
+    /// Losing everything that is needed next is as bad as carrying so many full windows more in every prompt.
+    pub forgetting: f64,
     /// What is expected to keep less is only done where the window demands it.
     pub least_retention: f64,
 }
@@ -49,6 +50,13 @@ impl Default for EconomicPolicy {
             forgetting: FORGETTING,
             least_retention: LEAST_RETENTION,
         }
+    }
+}
+
+impl EconomicPolicy {
+    /// Dollars that it is worth, with every request, to have everything that is needed next.
+    pub fn price_of_forgetting(&self, profile: &Profile, window: u64) -> f64 {
+        self.forgetting * window as f64 * profile.tariff.base.cache_read / 1e6
     }
 }
 
@@ -91,7 +99,9 @@ pub struct Outlook<'a> {
     pub prompt: u64,
     /// How much of its beginning the provider's cache has.
     pub warm: u64,
-    /// Larger prompts do not fit.
+    /// The window that prompts and answers share.
+    pub window: u64,
+    /// Larger prompts are not sent.
     pub limit: u64,
     /// Requests of the conversation so far.
     pub requests: u64,
@@ -164,10 +174,11 @@ impl Economist {
             return Advice::Take(best.index, reason);
         }
         if best.price <= 0.0 && best.worth > 0.0 {
-            let reason = format!(
-                "the cache is cold: {to} tokens are cheaper to write than {}",
-                outlook.prompt
-            );
+            let why = match outlook.profile.tariff.is_stepped(to, outlook.prompt) {
+                true => "beyond the price step",
+                false => "the cache is cold",
+            };
+            let reason = format!("{why}: sending {to} tokens costs less than sending {}", outlook.prompt);
             return Advice::Take(best.index, reason);
         }
         self.rent += best.saving.max(0.0);
@@ -210,14 +221,12 @@ impl Economist {
         let (before, after) = (outlook.prompt as f64, offer.prompt as f64);
         let price = request(outlook, after, (offer.stays.min(outlook.warm)) as f64) + offer.calls
             - request(outlook, before, outlook.warm as f64);
-        // The prompts grow on, and may reach a price step on the way.
         let carry = |prompt: f64| request(outlook, prompt, prompt);
+        let carried = carry(before) - carry(after);
         let grown = ahead * growth;
-        let carried = (carry(before) - carry(after) + carry(before + grown) - carry(after + grown)) / 2.0;
         let lost = self.retention(family, outlook.history) - offer.retention;
         let fading = mean_fading(family, grown);
-        let rates = &outlook.profile.tariff.base;
-        let forgotten = self.policy.forgetting as f64 * rates.cache_read / 1e6 * lost * fading;
+        let forgotten = self.policy.price_of_forgetting(outlook.profile, outlook.window) * lost * fading;
         let saving = carried - forgotten;
         Some(Weighed {
             index,

@@ -55,6 +55,11 @@ pub struct Tariff {
 }
 
 impl Tariff {
+    /// Whether prompts of these two sizes have different rates.
+    pub fn is_stepped(&self, one: u64, other: u64) -> bool {
+        self.at(one as f64) != self.at(other as f64)
+    }
+
     /// The rates of a request with a prompt of this size.
     pub fn at(&self, prompt: f64) -> &Rates {
         let tier = self.tiers.iter().rev().find(|tier| prompt > tier.above as f64);

@@ -54,7 +54,8 @@ struct Sheet<'a> {
 
 impl Sheet<'_> {
     fn report(&self, profile: &Profile, plan: &Plan<'_>) -> ProfileReport {
-        let price = plan.settings.economic.forgetting as f64 * profile.tariff.base.cache_read / 1e6;
+        let window = plan.settings.window.unwrap_or(profile.window);
+        let price = plan.settings.economic.price_of_forgetting(profile, window);
         let mut policies: Vec<PolicyReport> = (0..self.strategies.len())
             .map(|policy| self.policy(policy, price))
             .collect();
@@ -69,7 +70,7 @@ impl Sheet<'_> {
         ProfileReport {
             profile: profile.name.clone(),
             title: profile.title.clone(),
-            window: plan.settings.window.unwrap_or(profile.window),
+            window,
             best_baseline: best.map(|best| best.policy),
             optimum,
             policies,

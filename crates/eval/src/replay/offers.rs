@@ -21,9 +21,9 @@ pub struct Leave {
 }
 
 /// Tails that are offered, in tokens of o200k.
-const TAILS: [f64; 4] = [3_000.0, 6_000.0, 12_000.0, 24_000.0];
+const TAILS: [f64; 6] = [3_000.0, 6_000.0, 12_000.0, 24_000.0, 48_000.0, 96_000.0];
 /// Blocks that are offered.
-const BLOCKS: [f64; 5] = [2_000.0, 4_000.0, 8_000.0, 16_000.0, 32_000.0];
+const BLOCKS: [f64; 7] = [2_000.0, 4_000.0, 8_000.0, 16_000.0, 32_000.0, 64_000.0, 128_000.0];
 /// About what a placeholder costs.
 const PLACEHOLDER: u64 = 75;
 

@@ -7,7 +7,6 @@
 //! Sizes and retention are estimated as the online policy estimates them; the schedule that comes out is then played and
 //! priced like any other policy, so that what is reported is what it really costs.
 
-use mainstay_engine::decide::EconomicPolicy;
 use mainstay_engine::decide::expected_retention;
 use mainstay_engine::decide::fading_retention;
 use mainstay_engine::economy::Profile;
@@ -22,7 +21,8 @@ const DOES_NOT_FIT: f64 = 1e6;
 /// What stays of a session between its requests.
 struct Course<'a> {
     profile: &'a Profile,
-    policy: EconomicPolicy,
+    /// Dollars that having everything that is needed is worth with every request.
+    forgetting: f64,
     limit: f64,
     preface: f64,
     instructions: f64,
@@ -44,8 +44,8 @@ struct Way {
 
 /// The passes of the cheapest way, as requests with what they leave. The cost is money plus
 /// what forgetting is worth to the policy.
-pub fn optimum(timeline: &Timeline, profile: &Profile, policy: EconomicPolicy, limit: u64) -> Vec<(usize, Leave)> {
-    let course = Course::new(timeline, profile, policy, limit);
+pub fn optimum(timeline: &Timeline, profile: &Profile, forgetting: f64, limit: u64) -> Vec<(usize, Leave)> {
+    let course = Course::new(timeline, profile, forgetting, limit);
     let count = course.said.len();
     let start = Way {
         cost: f64::INFINITY,
@@ -77,7 +77,7 @@ pub fn optimum(timeline: &Timeline, profile: &Profile, policy: EconomicPolicy, l
 }
 
 impl<'a> Course<'a> {
-    fn new(timeline: &Timeline, profile: &'a Profile, policy: EconomicPolicy, limit: u64) -> Self {
+    fn new(timeline: &Timeline, profile: &'a Profile, forgetting: f64, limit: u64) -> Self {
         let mut said = Vec::with_capacity(timeline.requests.len());
         let (mut taken, mut total) = (0, 0);
         for request in &timeline.requests {
@@ -92,7 +92,7 @@ impl<'a> Course<'a> {
         };
         Self {
             profile,
-            policy,
+            forgetting,
             limit: limit as f64,
             preface: (timeline.preface.shared + timeline.preface.own) as f64,
             instructions: timeline.instructions() as f64,
@@ -113,7 +113,6 @@ impl<'a> Course<'a> {
         if leave.is_some() && base >= self.said[start] + self.preface {
             return;
         }
-        let worth = self.policy.forgetting as f64 * self.profile.tariff.base.cache_read / 1e6;
         let mut cost = before;
         let mut last = self.preface;
         for request in start..self.said.len() {
@@ -124,7 +123,8 @@ impl<'a> Course<'a> {
             };
             cost += self.request(prompt, cached.min(prompt), self.output[request]);
             if let Some(kept) = kept {
-                cost += worth * (1.0 - fading_retention(self.profile.family, kept, self.said[request] - said_before));
+                cost += self.forgetting
+                    * (1.0 - fading_retention(self.profile.family, kept, self.said[request] - said_before));
             }
             if prompt > self.limit {
                 cost += DOES_NOT_FIT;

@@ -257,6 +257,7 @@ impl Player<'_> {
             profile,
             prompt: self.walk.prompt(),
             warm: self.warm(request),
+            window: self.stage.window(),
             limit: self.stage.limit(),
             requests: index as u64,
             history: self.walk.said(),

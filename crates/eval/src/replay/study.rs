@@ -163,7 +163,8 @@ fn one<S: Session>(session: &S, plan: &Plan<'_>) -> Replayed {
                 profile,
                 summariser: plan.summariser,
             };
-            let passes = optimum(stage.timeline, profile, settings.economic, stage.limit());
+            let forgetting = settings.economic.price_of_forgetting(profile, stage.window());
+            let passes = optimum(stage.timeline, profile, forgetting, stage.limit());
             let track = play(&stage, &Strategy::Scheduled(passes), as_said, moments);
             by_policy.push(Run::new(&track, &price(&track, profile, plan.summariser)));
         }
