@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use mainstay_engine::account::Family;
-use mainstay_eval::replay::Leave;
+use mainstay_engine::decide::Leave;
 use mainstay_eval::replay::Recording;
 use mainstay_eval::replay::Settings;
 use mainstay_eval::replay::Stage;

@@ -33,7 +33,6 @@ mod walk;
 pub use figures::Run;
 pub use joined::Extent;
 pub use joined::groups;
-pub use offers::Leave;
 pub use optimum::optimum;
 pub use play::Stage;
 pub use play::play;

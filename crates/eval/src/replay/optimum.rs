@@ -7,12 +7,12 @@
 //! Sizes and retention are estimated as the online policy estimates them; the schedule that comes out is then played and
 //! priced like any other policy, so that what is reported is what it really costs.
 
+use mainstay_engine::decide::Leave;
 use mainstay_engine::decide::expected_retention;
 use mainstay_engine::decide::fading_retention;
+use mainstay_engine::decide::leaves;
 use mainstay_engine::economy::Profile;
 
-use crate::replay::offers::Leave;
-use crate::replay::offers::leaves;
 use crate::replay::timeline::Timeline;
 
 /// A prompt that does not fit costs more than any that does.

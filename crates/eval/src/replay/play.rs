@@ -7,6 +7,7 @@ use mainstay_engine::decide::Advice;
 use mainstay_engine::decide::Economist;
 use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::Form;
+use mainstay_engine::decide::Leave;
 use mainstay_engine::decide::Offer;
 use mainstay_engine::decide::Outlook;
 use mainstay_engine::decide::Policy;
@@ -19,7 +20,6 @@ use mainstay_engine::transcript::Author;
 
 use crate::replay::clearing::clear;
 use crate::replay::offers;
-use crate::replay::offers::Leave;
 use crate::replay::price::summary_price;
 use crate::replay::strategy::Settings;
 use crate::replay::strategy::Strategy;
@@ -239,7 +239,7 @@ impl Player<'_> {
     }
 
     fn ledger(&mut self, leave: Leave) -> Option<Done> {
-        let target = offers::target(&self.walk, leave);
+        let target = offers::ground(&self.walk).target(leave);
         let tail = (leave.tail as f64 / self.stage.timeline.scale) as u64;
         let policy = Policy {
             engine: Engine::Ledger,
@@ -288,19 +288,11 @@ impl Player<'_> {
                 let made = self.walk.compact(&policy, &self.budget)?;
                 Some((PassKind::Prune, made, None))
             }
-            Form::Ledger => self.ledger(self.left_by(offer)),
+            Form::Ledger => self.ledger(offers::ground(&self.walk).left_by(offer)),
             Form::Hybrid(way) | Form::Summary(way) => {
-                let (_, made, _) = self.ledger(self.left_by(offer))?;
+                let (_, made, _) = self.ledger(offers::ground(&self.walk).left_by(offer))?;
                 Some((PassKind::Summary, made, Some(self.call(&made, way))))
             }
-        }
-    }
-
-    fn left_by(&self, offer: &Offer) -> Leave {
-        let fixed = self.walk.preface() + self.walk.instructions();
-        Leave {
-            tail: offer.tail,
-            block: offer.prompt.saturating_sub(fixed + offer.tail),
         }
     }
 

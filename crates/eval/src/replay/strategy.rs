@@ -1,8 +1,7 @@
 //! The policies that can be replayed.
 
 use mainstay_engine::decide::EconomicPolicy;
-
-use crate::replay::offers::Leave;
+use mainstay_engine::decide::Leave;
 
 /// A policy.
 #[derive(Clone, Debug, PartialEq)]
