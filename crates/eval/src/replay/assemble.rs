@@ -132,7 +132,7 @@ impl Sheet<'_> {
                 let kept = run.kept.iter().filter_map(figure);
                 kept.map(|share| (share, session.name.as_str()))
             });
-            estimate(moments)
+            estimate(moments).map(|share| share.on_scale(1.0))
         };
         let by_session = sessions().filter_map(|(run, session)| {
             let share = mean(run.kept.iter().map(|kept| kept.fur))?;
@@ -142,7 +142,7 @@ impl Sheet<'_> {
         Retention {
             fur: of_moments(&|kept| Some(kept.fur)),
             pair: of_moments(&|kept| kept.pair),
-            fur_by_session: estimate(by_session),
+            fur_by_session: estimate(by_session).map(|share| share.on_scale(1.0)),
             fur_at_passes: mean(at_passes().map(|kept| kept.fur)),
             pair_at_passes: mean(at_passes().filter_map(|kept| kept.pair)),
             moments: runs.iter().map(|run| run.kept.len()).sum(),

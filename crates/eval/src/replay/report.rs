@@ -135,8 +135,8 @@ pub struct SessionFigures {
     /// The share of pairs.
     pub pair: Option<f64>,
     /// The course of the session, for charts: of every request its prompt, what was paid up to it, and whether a pass was
-    /// made before it. Only where a report with charts was asked for.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    /// made before it. Only where a page was asked for, and not in JSON: thousands of numbers a session.
+    #[serde(skip)]
     pub course: Vec<Mark>,
 }
 

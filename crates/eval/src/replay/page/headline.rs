@@ -156,7 +156,7 @@ fn optimum(profile: &ProfileReport, cheapest: &PolicyReport) -> Option<String> {
     let optimum = profile.optimum.filter(|cost| cost.is_finite() && *cost > 0.0)?;
     let above = cheapest.above_optimum.unwrap_or(cheapest.total / optimum - 1.0);
     Some(format!(
-        "An optimum that knows what will come would cost {}; {} costs {}.",
+        "With what is forgotten at its price, a schedule that knows what will come comes to {}; {} comes to {}.",
         numbers::dollars(optimum),
         name(cheapest),
         numbers::change(above)
@@ -267,7 +267,7 @@ pub fn overview(report: &Report) -> String {
         let fur = cheapest.and_then(|policy| policy.retention.fur);
         let _ = writeln!(
             rows,
-            "<tr><th scope=\"row\"><a href=\"#profile={}\">{}</a></th><td class=\"figure\">{}</td><td class=\"figure\">{}</td><td class=\"figure\">{}</td><td class=\"figure\">{}</td><td class=\"figure\">{}</td></tr>",
+            "<tr><th scope=\"row\"><a href=\"#profile={}\">{}</a></th><td>{}</td><td>{}</td><td class=\"figure\">{}</td><td class=\"figure\">{}</td><td class=\"figure\">{}</td></tr>",
             place + 1,
             Shown(&profile.title),
             cost(cheapest),
