@@ -22,7 +22,7 @@ use crate::economy::Profile;
 /// What losing everything that is needed next is worth, in windows carried with every prompt. At this price the policy kept
 /// at least as much on recorded sessions as compacting at half of the window did, and cost less, at every provider that was
 /// looked at (docs/economics.md).
-const FORGETTING: f64 = 6.0;
+const FORGETTING: f64 = 4.5;
 /// Less is not expected to be kept, unless the window demands it. Recorded summaries kept a third.
 const LEAST_RETENTION: f64 = 0.6;
 /// So many requests ahead are counted on at least: half of all recorded sessions had 46.

@@ -6,9 +6,11 @@ use crate::decide::economic::Offer;
 use crate::decide::keeping::expected_retention;
 
 /// Tails that are offered, in tokens of o200k: from a step or two to a tenth of the largest windows.
-const TAILS: [f64; 6] = [3_000.0, 6_000.0, 12_000.0, 24_000.0, 48_000.0, 96_000.0];
+const TAILS: [f64; 7] = [2_000.0, 4_000.0, 8_000.0, 16_000.0, 32_000.0, 64_000.0, 96_000.0];
 /// Blocks that are offered: from the size of a recorded summary on.
-const BLOCKS: [f64; 7] = [2_000.0, 4_000.0, 8_000.0, 16_000.0, 32_000.0, 64_000.0, 128_000.0];
+const BLOCKS: [f64; 11] = [
+    2_000.0, 4_000.0, 6_000.0, 8_000.0, 12_000.0, 16_000.0, 24_000.0, 32_000.0, 48_000.0, 64_000.0, 128_000.0,
+];
 
 /// What a full pass leaves, in tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
