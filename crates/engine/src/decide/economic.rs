@@ -4,11 +4,21 @@
 //! the provider's cache anew, and it costs what the agent then lacks. The rule: what has been paid for carrying what a
 //! compaction would have taken out is rent; once the rent has reached the price of the compaction, it is made.
 //!
-//! **Bound.** Between two passes the rent is at most the price of the second, so a policy that follows the rule pays at most
-//! twice that price. Whoever knows the future either compacts in that time too, or carries at least as much as we did. As
-//! long as the price does not change in between, nobody can pay less than half of what we pay for passes and for
-//! carrying. Two things make us act before the rent is due, and both only lower the sum: a pass that costs nothing because
-//! the cache is cold anyway, and a prompt that would not fit.
+//! **Bound.** Let there be one offer that always leaves the same prompt and forgets nothing. What a pass costs by itself, without
+//! what it saves with the request at hand, be its price.
+//!
+//! - While the price stays the same, nobody pays less than half of what we pay for passes and for carrying: between two passes we
+//!   carry for less than the price, and whoever knows the future either makes a pass in that time, too, or carries at least as
+//!   much as we did. A pass that the window forces changes nothing in that: it forces everybody.
+//! - Where the requests that are counted on would not pay for a pass, it is put off until the rent is [`PATIENCE`] times its price.
+//!   Then nobody pays less than a third.
+//! - Where the price changes between passes, these shares are divided by how much dearer the dearest pass is than the cheapest. A
+//!   cold cache is such a change, and taken advantage of.
+//! - What is less than [`LEAST_RECLAIMED`] is carried without rent, and outside of the bound.
+//!
+//! The tests hold this against the true optimum of generated conversations, in which a tenth more than it was paid on average, and
+//! against conversations that come as near to a half and to a third as 1.9 and 2.9. With several offers, and with a price on
+//! forgetting, nothing is proved: that is measured on recorded sessions (docs/economics.md).
 
 use serde::Deserialize;
 use serde::Serialize;
@@ -212,7 +222,7 @@ impl Economist {
     }
 
     fn weigh(&self, outlook: &Outlook<'_>, index: usize, offer: &Offer) -> Option<Weighed> {
-        if offer.prompt + LEAST_RECLAIMED > outlook.prompt {
+        if offer.prompt.saturating_add(LEAST_RECLAIMED) > outlook.prompt {
             return None;
         }
         let family = outlook.profile.family;
@@ -244,3 +254,11 @@ fn request(outlook: &Outlook<'_>, prompt: f64, cached: f64) -> f64 {
     let read = cached.min(prompt) * (1.0 - profile.cache.missed);
     (read * rates.cache_read + (prompt - read) * rates.cache_write + outlook.output * rates.output) / 1e6
 }
+
+#[cfg(test)]
+#[path = "economic_tests.rs"]
+mod tests;
+
+#[cfg(test)]
+#[path = "economic_bound_tests.rs"]
+mod bound_tests;
