@@ -37,3 +37,7 @@ pub mod server;
 pub mod reply;
 
 pub mod runs;
+
+pub mod session;
+
+pub mod prompt_cache;

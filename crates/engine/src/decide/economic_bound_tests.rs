@@ -190,7 +190,13 @@ fn what_is_not_worth_a_pass_is_carried_without_rent() {
 /// After a quiet beginning, what is just worth a pass comes directly after each one, and nothing until the next, so many
 /// requests later. Passes cost so many times what carrying it once does.
 fn spiteful(price: u64, period: usize) -> Abstract {
-    let grown = |index: usize| if index % period == 0 { LEAST_RECLAIMED } else { 0 };
+    let grown = |index: usize| {
+        if index.is_multiple_of(period) {
+            LEAST_RECLAIMED
+        } else {
+            0
+        }
+    };
     // By then the requests that are counted on no longer grow.
     let quiet = std::iter::repeat_n(0, MOST_AHEAD as usize);
     let price = price as f64 * LEAST_RECLAIMED as f64 * RATE;

@@ -10,7 +10,8 @@ use crate::replay::walk::Walk;
 /// What stands where a result was.
 const CLEARED: &str = "[cleared]";
 
-/// Clears all results but the newest `keep`; none where fewer than `least` tokens are left to clear.
+/// Clears all results but the newest `keep`, as far as that makes them smaller; none where fewer than `least` tokens would be
+/// cleared.
 pub fn clear(walk: &mut Walk<'_>, keep: usize, least: u64) -> Option<Made> {
     let messages = walk.timeline().transcript.messages();
     let before = walk.prompt();
@@ -20,19 +21,31 @@ pub fn clear(walk: &mut Walk<'_>, keep: usize, least: u64) -> Option<Made> {
         let Some(index) = piece.message.filter(|index| messages[*index].has_results()) else {
             continue;
         };
-        if piece.text.is_some() {
+        if piece.written.is_some() {
             // Everything before was cleared earlier.
             break;
         }
         if newest >= keep {
-            old.push((place, index));
+            old.push((place, index, piece.segment.tokens));
             freed += piece.segment.tokens;
         }
         newest += messages[index].results().count();
     }
-    let earliest = old.last().filter(|_| freed >= least)?.0;
-    for (place, index) in old {
-        walk.rewrite(place, &cleared(&messages[index]));
+    if freed < least {
+        return None;
+    }
+    let mut forms = Vec::new();
+    freed = 0;
+    for (place, index, tokens) in old {
+        let form = cleared(&messages[index]);
+        if let Some(less) = tokens.checked_sub(walk.tokens(&form)).filter(|less| *less > 0) {
+            freed += less;
+            forms.push((place, form));
+        }
+    }
+    let earliest = forms.last().filter(|_| freed >= least)?.0;
+    for (place, form) in forms {
+        walk.rewrite(place, form);
     }
     Some(Made {
         before,

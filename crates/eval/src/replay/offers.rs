@@ -46,7 +46,7 @@ fn prune(walk: &Walk<'_>, recent: u64) -> Option<Offer> {
         left -= piece.segment.tokens;
         let is_output = piece
             .message
-            .is_some_and(|index| piece.text.is_none() && messages[index].has_results());
+            .is_some_and(|index| piece.written.is_none() && messages[index].has_results());
         if !is_output {
             continue;
         }

@@ -95,29 +95,42 @@ type Done = (PassKind, Made, Option<SummaryCall>);
 
 /// Plays a session; `moments` are the requests at which it is asked what it kept.
 pub fn play(stage: &Stage<'_>, strategy: &Strategy, examiner: &mut Examiner, moments: &[usize]) -> Track {
-    let mut player = Player {
-        stage,
-        strategy,
-        walk: Walk::new(stage.timeline, stage.drops_reasoning()),
-        budget: stage.budget(),
-        economist: Economist::new(stage.settings.economic),
-        output: 0,
-        sent: None,
-        events: 0,
-    };
-    player.walk.is_whole = !strategy.trims();
+    let mut player = Player::new(stage, strategy);
     let mut track = Track::default();
     for (index, request) in stage.timeline.requests.iter().enumerate() {
-        player.walk.hear(request.before, request.epoch);
-        if let Some((kind, made, summary)) = player.act(index, request) {
-            let texts = player.walk.texts();
+        player.step(index, request, examiner, moments, &mut track);
+    }
+    track
+}
+
+impl<'a> Player<'a> {
+    fn new(stage: &'a Stage<'a>, strategy: &'a Strategy) -> Self {
+        let mut walk = Walk::new(stage.timeline, stage.drops_reasoning());
+        walk.is_whole = !strategy.trims();
+        Self {
+            stage,
+            strategy,
+            walk,
+            budget: stage.budget(),
+            economist: Economist::new(stage.settings.economic),
+            output: 0,
+            sent: None,
+            events: 0,
+        }
+    }
+
+    /// Sends one request, after what has to be done before it.
+    fn step(&mut self, index: usize, request: &Request, examiner: &mut Examiner, moments: &[usize], track: &mut Track) {
+        self.walk.hear(request.before, request.epoch);
+        if let Some((kind, made, summary)) = self.act(index, request) {
+            let texts = self.walk.texts();
             let score = examiner.score(request.before, &texts);
             track.passes.push(Pass {
                 request: index,
                 kind,
                 before: made.before,
                 after: made.after,
-                said: player.walk.said(),
+                said: self.walk.said(),
                 earliest: made.earliest,
                 summary,
                 kept: score.map(Kept::from),
@@ -128,23 +141,20 @@ pub fn play(stage: &Stage<'_>, strategy: &Strategy, examiner: &mut Examiner, mom
                 fur: 1.0,
                 pair: Some(1.0),
             };
-            let kept = match player.walk.is_whole {
+            let kept = match self.walk.is_whole {
                 true => Some(whole),
-                false => examiner.score(request.before, &player.walk.texts()).map(Kept::from),
+                false => examiner.score(request.before, &self.walk.texts()).map(Kept::from),
             };
             track.kept.push(kept.unwrap_or(whole));
         }
-        if player.walk.prompt() + request.output > stage.window() {
+        if self.walk.prompt() + request.output > self.stage.window() {
             track.overflowing += 1;
         }
-        player.sent = Some((request.at, player.walk.prompt(), request.epoch));
-        player.output += request.output;
-        track.steps.push(player.walk.send(request.at, request.output));
+        self.sent = Some((request.at, self.walk.prompt(), request.epoch));
+        self.output += request.output;
+        track.steps.push(self.walk.send(request.at, request.output));
     }
-    track
-}
 
-impl Player<'_> {
     fn act(&mut self, index: usize, request: &Request) -> Option<Done> {
         let is_high = self.walk.prompt() >= self.budget.threshold;
         match self.strategy {
@@ -328,3 +338,7 @@ pub(super) fn call_price(stage: &Stage<'_>, walk: &Walk<'_>, way: Way) -> f64 {
     };
     summary_price(&call, stage.profile, stage.summariser)
 }
+
+#[cfg(test)]
+#[path = "play_tests.rs"]
+mod tests;

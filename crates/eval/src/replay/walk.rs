@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use mainstay_engine::account::Budget;
 use mainstay_engine::account::measure;
+use mainstay_engine::compaction::Block;
 use mainstay_engine::compaction::Compactor;
+use mainstay_engine::compaction::Seat;
 use mainstay_engine::compaction::Verdict;
 use mainstay_engine::decide::Policy;
 use mainstay_engine::decide::ReasoningRule;
@@ -40,8 +42,8 @@ pub struct Piece {
     pub segment: Segment,
     /// The message of the session that it is, changed or not; none where it stands for several.
     pub message: Option<usize>,
-    /// Its text, where it is not the message's own.
-    pub text: Option<Arc<str>>,
+    /// What is sent, where it is not the message itself.
+    pub written: Option<Arc<Message>>,
 }
 
 /// What a pass came to.
@@ -69,10 +71,10 @@ pub struct Walk<'a> {
     stable: usize,
     epoch: u32,
     compactor: Option<Compactor>,
-    /// Original messages by what they hold.
-    known: HashMap<u64, usize>,
-    /// Texts of messages that were asked for.
-    texts: HashMap<usize, Arc<str>>,
+    /// What the messages hold that were taken in.
+    prints: Vec<u64>,
+    /// Texts that were asked for, by what they are of.
+    texts: HashMap<u64, Arc<str>>,
     /// Whether the reasoning of finished turns is left out.
     drops_reasoning: bool,
     /// The turn that is going on begins at this message.
@@ -104,7 +106,7 @@ impl<'a> Walk<'a> {
             stable: 0,
             epoch: 0,
             compactor: None,
-            known: HashMap::new(),
+            prints: Vec::new(),
             is_whole: true,
         };
         walk.push(preface(SegmentKind::SharedPreface, timeline.preface.shared, 0));
@@ -159,6 +161,8 @@ impl<'a> Walk<'a> {
             if self.timeline.transcript.messages()[index].opens_turn() {
                 self.finish_turn(index);
             }
+            self.prints
+                .push(fingerprint(&self.timeline.transcript.messages()[index]));
             let piece = self.original(index);
             self.said += piece.segment.tokens;
             if is_instruction(&self.timeline.transcript.messages()[index]) {
@@ -178,7 +182,7 @@ impl<'a> Walk<'a> {
         }
         for place in (PREFACE..self.pieces.len()).rev() {
             let piece = &self.pieces[place];
-            let Some(index) = piece.message.filter(|_| piece.text.is_none()) else {
+            let Some(index) = piece.message.filter(|_| piece.written.is_none()) else {
                 continue;
             };
             if index < finished.start {
@@ -193,10 +197,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn original(&mut self, index: usize) -> Piece {
+    fn original(&self, index: usize) -> Piece {
         let message = &self.timeline.transcript.messages()[index];
-        let id = fingerprint(message);
-        self.known.insert(id, index);
         let dropped = match self.drops_reasoning && index < self.turn {
             true => self.timeline.reasoning[index].min(self.timeline.sizes[index]),
             false => 0,
@@ -204,7 +206,7 @@ impl<'a> Walk<'a> {
         Piece {
             segment: Segment {
                 // Without its reasoning it is another message.
-                id: id.wrapping_add(u64::from(dropped > 0)),
+                id: self.prints[index].wrapping_add(u64::from(dropped > 0)),
                 tokens: self.timeline.sizes[index] - dropped,
                 blocks: message.parts.len() as u64,
                 kind: match message.role {
@@ -214,25 +216,25 @@ impl<'a> Walk<'a> {
                 },
             },
             message: Some(index),
-            text: None,
+            written: None,
         }
     }
 
-    /// Puts another form of a message into the prompt: its text, and what that is worth in tokens as counted.
-    pub fn rewrite(&mut self, place: usize, message: &Message) {
+    /// Puts another form of a message into the prompt, with its tokens as counted.
+    pub fn rewrite(&mut self, place: usize, message: Message) {
         let index = PREFACE + place;
-        let tokens = self.tokens(message);
+        let tokens = self.tokens(&message);
         let piece = &mut self.pieces[index];
         self.prompt = self.prompt - piece.segment.tokens + tokens;
         piece.segment.tokens = tokens;
-        piece.segment.id = fingerprint(message);
-        piece.text = Some(render(message).into());
+        piece.segment.id = fingerprint(&message);
+        piece.written = Some(Arc::new(message));
         self.stable = self.stable.min(index);
         self.is_whole = false;
     }
 
     /// What a message that nobody reported on takes in a prompt.
-    fn tokens(&self, message: &Message) -> u64 {
+    pub fn tokens(&self, message: &Message) -> u64 {
         let counted = measure(message, self.timeline.family).total();
         (counted as f64 * self.timeline.scale).ceil() as u64
     }
@@ -267,26 +269,27 @@ impl<'a> Walk<'a> {
             return None;
         }
         let messages = compactor.messages(&transcript);
-        self.adopt(&messages)
+        let origins = origins(compactor.block(), self.taken);
+        self.adopt(origins.into_iter().zip(messages))
     }
 
-    /// Sends these messages from now on, where they are smaller.
-    fn adopt(&mut self, messages: &[Message]) -> Option<Made> {
+    /// Sends these messages from now on, each with the message of the session that it is, where they are smaller.
+    fn adopt(&mut self, messages: impl Iterator<Item = (Option<usize>, Message)>) -> Option<Made> {
         let before = self.prompt;
         let mut pieces: Vec<Piece> = self.pieces[..PREFACE].to_vec();
-        for message in messages {
-            let id = fingerprint(message);
-            let piece = match self.known.get(&id) {
-                Some(index) => self.original(*index),
+        for (origin, message) in messages {
+            let id = fingerprint(&message);
+            let piece = match origin.filter(|index| self.prints[*index] == id) {
+                Some(index) => self.original(index),
                 None => Piece {
                     segment: Segment {
                         id,
-                        tokens: self.tokens(message),
+                        tokens: self.tokens(&message),
                         blocks: message.parts.len() as u64,
                         kind: SegmentKind::Plain,
                     },
-                    message: None,
-                    text: Some(render(message).into()),
+                    message: origin,
+                    written: Some(Arc::new(message)),
                 },
             };
             pieces.push(piece);
@@ -298,12 +301,12 @@ impl<'a> Walk<'a> {
         let is_same = |(old, new): &(&Piece, &Piece)| old.segment.id == new.segment.id;
         let same = self.pieces.iter().zip(&pieces).take_while(is_same).count();
         // What stands up to the first thing that a pass wrote stays until the next one: worth a mark of its own.
-        if let Some(block) = pieces[PREFACE..].iter_mut().find(|piece| piece.message.is_none()) {
+        if let Some(block) = pieces[PREFACE..].iter_mut().find(|piece| piece.written.is_some()) {
             block.segment.kind = SegmentKind::Anchor;
         }
         let kept: u64 = pieces
             .iter()
-            .filter(|piece| piece.message.is_some())
+            .filter(|piece| piece.message.is_some() && piece.written.is_none())
             .map(|piece| piece.segment.tokens)
             .sum();
         self.pieces = pieces;
@@ -360,18 +363,13 @@ impl<'a> Walk<'a> {
         let messages = self.timeline.transcript.messages();
         let mut texts = Vec::with_capacity(self.pieces.len());
         for piece in &self.pieces[PREFACE..] {
-            match (&piece.text, piece.message) {
-                (Some(text), _) => texts.push(Arc::clone(text)),
-                (None, Some(index)) if is_instruction(&messages[index]) => {}
-                (None, Some(index)) => {
-                    let text = self
-                        .texts
-                        .entry(index)
-                        .or_insert_with(|| render(&messages[index]).into());
-                    texts.push(Arc::clone(text));
-                }
-                (None, None) => {}
-            }
+            let message = match (&piece.written, piece.message) {
+                (Some(written), _) => written,
+                (None, Some(index)) if !is_instruction(&messages[index]) => &messages[index],
+                (None, _) => continue,
+            };
+            let known = self.texts.entry(piece.segment.id);
+            texts.push(Arc::clone(known.or_insert_with(|| render(message).into())));
         }
         texts
     }
@@ -392,8 +390,18 @@ fn preface(kind: SegmentKind, tokens: u64, epoch: u32) -> Piece {
             kind,
         },
         message: None,
-        text: Some("".into()),
+        written: None,
     }
+}
+
+/// The message of the session that each message of a compacted prompt is, of the first `taken`; none for a block.
+fn origins(block: Option<&Block>, taken: usize) -> Vec<Option<usize>> {
+    let is_kept = |index: &usize| block.is_none_or(|block| block.span.keeps(*index));
+    let mut origins: Vec<Option<usize>> = (0..taken).filter(is_kept).map(Some).collect();
+    if let Some(block) = block.filter(|block| block.seat == Seat::Own) {
+        origins.insert(block.span.block_at.min(origins.len()), None);
+    }
+    origins
 }
 
 /// Equal for messages that a provider would see as equal.
