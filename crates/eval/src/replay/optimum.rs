@@ -114,7 +114,8 @@ impl<'a> Course<'a> {
             return;
         }
         let mut cost = before;
-        let mut last = self.preface;
+        // Instructions stand in front of what a pass leaves, and stay as they are.
+        let mut last = fixed;
         for request in start..self.said.len() {
             let prompt = base + self.said[request] - said_before;
             let cached = match self.is_cold[request] {
@@ -146,3 +147,7 @@ impl<'a> Course<'a> {
         (read * rates.cache_read + (prompt - read) * rates.cache_write + output * rates.output) / 1e6
     }
 }
+
+#[cfg(test)]
+#[path = "optimum_tests.rs"]
+mod tests;
