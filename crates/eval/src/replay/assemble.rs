@@ -65,6 +65,7 @@ impl Sheet<'_> {
         for policy in &mut policies {
             let other = best.as_ref().filter(|best| best.policy != policy.policy);
             policy.against_best = other.and_then(|best| policy.against(best));
+            let optimum = optimum.filter(|optimum| *optimum > 0.0);
             policy.above_optimum = optimum.map(|optimum| (policy.total + policy.forgetting) / optimum - 1.0);
         }
         ProfileReport {
