@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use mainstay_store::Store;
 
-use crate::compact;
 use crate::config::Configuration;
+use crate::output;
 use crate::screen::Screen;
 
 /// Give back the exact bytes that a compaction took in.
@@ -37,5 +37,5 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
     } else {
         store.original(&id)?
     };
-    compact::write(Some(&arguments.output), &bytes, screen)
+    output::write(Some(&arguments.output), &bytes, screen)
 }

@@ -45,13 +45,13 @@ pub type Unread = (String, String);
 
 /// Where a session is.
 pub enum Spot {
-    /// A line of normalised trajectories.
+    /// A line of normalised trajectories, or the text of a session that is in no file.
     Line {
-        /// What the file is called.
+        /// What the file is called, or the format.
         source: Arc<str>,
-        /// How such a line is read.
+        /// How it is read.
         format: &'static Format,
-        /// The line.
+        /// The text.
         text: String,
     },
     /// A session of a file, a database or a directory.
@@ -69,9 +69,54 @@ pub enum Spot {
 pub fn find(paths: &[PathBuf], sources: &[String], unread: &mut Vec<Unread>) -> Result<Vec<Spot>, ReadError> {
     let mut spots = Vec::new();
     for path in paths {
-        search(path, sources, &mut spots, unread, 0)?;
+        search(path, sources, &mut spots, unread, 0).map_err(without_advice)?;
     }
     Ok(spots)
+}
+
+/// The sessions of bytes that came from elsewhere than the disk: one, or a line each where they are normalised.
+pub fn given(bytes: Vec<u8>) -> Result<Vec<Spot>, ReadError> {
+    let source = Source::memory("standard input", bytes);
+    let format = format::detect(&source).map_err(without_advice)?;
+    if format.name == NORMALISED {
+        let mut spots = Vec::new();
+        push_lines(&source, &NORMALISED.into(), format, &mut spots)?;
+        return Ok(spots);
+    }
+    let refused = |_| ReadError::refused(source.name(), "it is no text; name the file itself instead");
+    Ok(vec![Spot::Line {
+        source: format.name.into(),
+        format,
+        text: String::from_utf8(source.bytes()?).map_err(refused)?,
+    }])
+}
+
+fn push_lines(
+    source: &Source,
+    name: &Arc<str>,
+    format: &'static Format,
+    spots: &mut Vec<Spot>,
+) -> Result<(), ReadError> {
+    let mut lines = source.lines()?;
+    while lines.advance()? {
+        spots.push(Spot::Line {
+            source: Arc::clone(name),
+            format,
+            text: lines.text().to_owned(),
+        });
+    }
+    Ok(())
+}
+
+/// Readers advise to name the format; here sessions are found, and nobody can.
+fn without_advice(error: ReadError) -> ReadError {
+    match error {
+        ReadError::Refused { name, reason } => ReadError::Refused {
+            name,
+            reason: reason.strip_suffix(format::ADVICE).unwrap_or(&reason).to_owned(),
+        },
+        other => other,
+    }
 }
 
 fn search(
@@ -101,16 +146,7 @@ fn search(
         return Ok(());
     }
     if format.name == NORMALISED {
-        let shared: Arc<str> = name.into();
-        let mut lines = source.lines()?;
-        while lines.advance()? {
-            spots.push(Spot::Line {
-                source: Arc::clone(&shared),
-                format,
-                text: lines.text().to_owned(),
-            });
-        }
-        return Ok(());
+        return push_lines(&source, &name.into(), format, spots);
     }
     let entries = (format.list)(&source)?;
     let ids: Vec<Option<String>> = match entries.is_empty() {
@@ -132,5 +168,6 @@ pub fn named(path: &Path, error: &ReadError) -> Unread {
     let reason = said
         .strip_prefix(&name)
         .map_or(said.as_str(), |rest| rest.trim_start_matches(": "));
+    let reason = reason.strip_suffix(format::ADVICE).unwrap_or(reason);
     (name, reason.to_owned())
 }

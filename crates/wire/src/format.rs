@@ -144,6 +144,9 @@ pub fn read(source: &Source, from: Option<&'static Format>, request: &Request) -
     (format.read)(format, source, request)
 }
 
+/// What follows in the message about a source that nothing claims: for those who let people name a format.
+pub const ADVICE: &str = "; name one with --from if you know it";
+
 /// Why nothing claims a source.
 fn no_format(sniff: &Sniff<'_>) -> String {
     if let Some(name) = unread::name(sniff) {
@@ -162,7 +165,7 @@ fn no_format(sniff: &Sniff<'_>) -> String {
         Shape::Array(_) => "a JSON array".to_owned(),
         Shape::Text => "neither JSON nor a database".to_owned(),
     };
-    format!("no conversation format matches: it is {seen}; name one with --from if you know it")
+    format!("no conversation format matches: it is {seen}{ADVICE}")
 }
 
 fn keys(object: &crate::json::Object<'_>) -> String {

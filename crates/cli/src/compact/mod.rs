@@ -9,7 +9,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use anyhow::Context;
 use clap::Args;
 use mainstay_engine::compaction::Compactor;
 use mainstay_engine::compaction::Moment;
@@ -43,6 +42,7 @@ use crate::input::Input;
 use crate::input::Loaded;
 use crate::input::busy;
 use crate::memory;
+use crate::output::write;
 use crate::screen::Screen;
 
 /// Compact a session: prune what is old, keep every original in the store.
@@ -253,28 +253,5 @@ fn write_original(arguments: &Arguments, loaded: &Loaded, screen: &mut Screen) -
     match &loaded.bytes {
         Some(bytes) if is_list => write(arguments.output.as_deref(), bytes, screen),
         Some(_) | None => write(arguments.output.as_deref(), loaded.document.write().as_bytes(), screen),
-    }
-}
-
-/// Writes a file whole or not at all; `-` is standard output.
-pub fn write(output: Option<&str>, bytes: &[u8], screen: &mut Screen) -> anyhow::Result<()> {
-    match output {
-        None => Ok(()),
-        Some("-") => screen.result(bytes),
-        // A device or a pipe is written to, never replaced.
-        Some(path) if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) => {
-            std::fs::write(path, bytes).with_context(|| path.to_owned())
-        }
-        Some(path) => {
-            // What a link points at is replaced, not the link.
-            let target = std::fs::canonicalize(path).unwrap_or_else(|_| PathBuf::from(path));
-            let mut temporary = target.clone().into_os_string();
-            temporary.push(format!(".part-{}", std::process::id()));
-            std::fs::write(&temporary, bytes).with_context(|| path.to_owned())?;
-            if let Ok(existing) = std::fs::metadata(&target) {
-                std::fs::set_permissions(&temporary, existing.permissions()).with_context(|| path.to_owned())?;
-            }
-            std::fs::rename(&temporary, &target).with_context(|| path.to_owned())
-        }
     }
 }

@@ -9,7 +9,7 @@ use mainstay_eval::compare::Noise;
 use mainstay_eval::compare::Noisy;
 use mainstay_eval::record::Run;
 
-use crate::compact::write;
+use crate::output::write;
 use crate::screen::Screen;
 use crate::screen::plain;
 

@@ -25,9 +25,9 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::json;
 
-use crate::compact::write;
 use crate::eval::gate::GateNotMet;
 use crate::input::busy;
+use crate::output::write;
 use crate::screen::Screen;
 use crate::screen::number;
 use crate::screen::plain;

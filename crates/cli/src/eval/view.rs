@@ -15,7 +15,7 @@ use mainstay_eval::view;
 use mainstay_eval::view::Exhibit;
 use mainstay_eval::view::Tone;
 
-use crate::compact::write;
+use crate::output::write;
 use crate::screen::Screen;
 use crate::screen::bytes;
 

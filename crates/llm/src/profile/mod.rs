@@ -101,10 +101,21 @@ pub fn all() -> Vec<Profile> {
     rows().filter_map(|row| of_model(row.model, row.client)).collect()
 }
 
-/// The profile of this name.
+/// The profile of this name: one of the table, or one formed like those there for another model.
 pub fn named(name: &str) -> Option<Profile> {
-    let row = rows().find(|row| row.name == name)?;
-    of_model(row.model, row.client)
+    if let Some(row) = rows().find(|row| row.name == name) {
+        return of_model(row.model, row.client);
+    }
+    let anthropic = |short: &str| format!("claude-{}", short.replace('.', "-"));
+    let (model, client) = if let Some(short) = name.strip_prefix("claude-code-") {
+        (anthropic(short), Client::ClaudeCode)
+    } else if let Some(short) = name.strip_prefix("anthropic-") {
+        (anthropic(short), Client::Mainstay)
+    } else {
+        let model = name.strip_prefix("openai-").unwrap_or(name);
+        (model.to_owned(), Client::Mainstay)
+    };
+    of_model(&model, client).filter(|profile| profile.name == name)
 }
 
 /// The profile of a model under the name that a session recorded, with or without a provider before it, as this client asks it.

@@ -40,6 +40,7 @@ fn every_row_is_a_profile() {
         assert!(!profile.title.is_empty());
     }
     assert_eq!(named("no-such-profile"), None);
+    assert_eq!(named("claude-code-gpt-5.5"), None);
     for (prefix, columns) in rules::lines() {
         assert!(rules::parse(columns).is_some(), "{prefix}");
         assert_eq!(rules::lines().filter(|line| line.0 == prefix).count(), 1, "{prefix}");
@@ -254,4 +255,22 @@ fn any_usage_costs_what_the_price_list_says() {
             );
         }
     }
+}
+
+#[test]
+fn a_profile_that_was_formed_is_found_by_its_name() {
+    let asked = [
+        ("claude-sonnet-4-5-20250929", Client::ClaudeCode),
+        ("claude-opus-4-7", Client::Mainstay),
+        ("gpt-5.2", Client::Mainstay),
+        ("gpt-5.5-codex", Client::Mainstay),
+        ("gemini-2.5-pro", Client::Mainstay),
+    ];
+    for (model, client) in asked {
+        let Some(profile) = of_model(model, client) else {
+            continue;
+        };
+        assert_eq!(named(&profile.name).as_ref(), Some(&profile), "{model}");
+    }
+    assert!(of_model("claude-opus-4-7", Client::Mainstay).is_some());
 }

@@ -6,10 +6,10 @@ use mainstay_engine::decide::marker::thousands;
 use mainstay_engine::economy::Bill;
 
 use crate::html::Shown;
-use crate::replay::page::headline::Podium;
 use crate::replay::page::numbers;
 use crate::replay::page::numbers::NONE;
 use crate::replay::page::strokes::Strokes;
+use crate::replay::podium::Podium;
 use crate::replay::report::PolicyReport;
 use crate::replay::report::ProfileReport;
 use crate::replay::report::SessionFigures;
