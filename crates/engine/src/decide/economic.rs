@@ -168,19 +168,26 @@ impl Economist {
             .iter()
             .enumerate()
             .map(|(index, offer)| self.weigh(outlook, index, offer));
-        let allowed = weighed.flatten().filter(|weighed| {
+        let weighed: Vec<Weighed> = weighed.flatten().collect();
+        let allowed = weighed.iter().filter(|weighed| {
             let offer = &offers[weighed.index];
             match must {
                 true => offer.prompt <= outlook.limit,
                 false => offer.retention >= self.policy.least_retention,
             }
         });
-        let Some(best) = allowed.max_by(|one, other| one.worth.total_cmp(&other.worth)) else {
+        let best = allowed.max_by(|one, other| one.worth.total_cmp(&other.worth));
+        // Where none fits, the smallest comes nearest to it.
+        let smallest = || weighed.iter().min_by_key(|weighed| offers[weighed.index].prompt);
+        let Some(best) = best.or_else(|| smallest().filter(|_| must)) else {
             return Advice::Wait("no pass would take out enough to be worth a changed prefix".to_owned());
         };
         let to = offers[best.index].prompt;
         if must {
-            let reason = format!("the prompt of {} tokens does not fit; {to} do", outlook.prompt);
+            let reason = format!(
+                "the prompt of {} tokens does not fit; a pass leaves {to}",
+                outlook.prompt
+            );
             return Advice::Take(best.index, reason);
         }
         if best.price <= 0.0 && best.worth > 0.0 {
@@ -222,7 +229,7 @@ impl Economist {
     }
 
     fn weigh(&self, outlook: &Outlook<'_>, index: usize, offer: &Offer) -> Option<Weighed> {
-        if offer.prompt.saturating_add(LEAST_RECLAIMED) > outlook.prompt {
+        if outlook.prompt.saturating_sub(offer.prompt) < LEAST_RECLAIMED {
             return None;
         }
         let family = outlook.profile.family;

@@ -177,7 +177,10 @@ fn what_does_not_fit_is_taken_out_whatever_that_costs() {
     let offers = [offer(167_000, 0.99), offer(170_001 - 4_000, 0.2), offer(80_000, 0.9)];
     let tight = Outlook { limit: 166_500, ..full };
     assert_eq!(first(policy, &tight, &offers), Some(2));
-    assert_eq!(first(policy, &tight, &offers[..1]), None);
+    // Where none fits, the smallest is the nearest to it.
+    assert_eq!(first(policy, &tight, &offers[..1]), Some(0));
+    let tiny = Outlook { limit: 10_000, ..full };
+    assert_eq!(first(policy, &tiny, &offers), Some(2));
 }
 
 #[test]

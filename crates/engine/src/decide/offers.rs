@@ -39,6 +39,8 @@ pub struct Ground {
     pub family: Family,
     /// What no pass takes out: tools, instructions.
     pub fixed: u64,
+    /// What of that the cache finds after a pass.
+    pub found: u64,
     /// Everything else that was said so far.
     pub history: u64,
 }
@@ -63,7 +65,7 @@ impl Ground {
             form,
             prompt: self.target(leave),
             tail: leave.tail,
-            stays: self.fixed,
+            stays: self.found,
             calls,
             retention: expected_retention(self.family, self.history, leave.tail, leave.block),
         })

@@ -66,7 +66,8 @@ impl Sheet<'_> {
             let other = best.as_ref().filter(|best| best.policy != policy.policy);
             policy.against_best = other.and_then(|best| policy.against(best));
             let optimum = optimum.filter(|optimum| *optimum > 0.0);
-            policy.above_optimum = optimum.map(|optimum| (policy.total + policy.forgetting) / optimum - 1.0);
+            let above = |optimum: f64| (policy.total + policy.forgetting) / optimum - 1.0;
+            policy.above_optimum = optimum.filter(|optimum| *optimum > 0.0).map(above);
         }
         ProfileReport {
             profile: profile.name.clone(),

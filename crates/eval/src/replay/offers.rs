@@ -14,32 +14,37 @@ use crate::replay::walk::Walk;
 const PLACEHOLDER: u64 = 75;
 
 /// What passes are made on.
-pub fn ground(walk: &Walk<'_>) -> Ground {
+pub fn ground(walk: &Walk<'_>, is_marked: bool) -> Ground {
     Ground {
         family: walk.timeline().family,
         fixed: walk.preface() + walk.instructions(),
+        found: match is_marked {
+            // Only the preface has a mark of its own.
+            true => walk.preface(),
+            false => walk.preface() + walk.instructions(),
+        },
         history: walk.said().saturating_sub(walk.instructions()),
     }
 }
 
 /// Passes that need no model: pruning, and the ledger in several sizes.
-pub fn alone(walk: &Walk<'_>, recent: u64) -> Vec<Offer> {
-    let mut offers: Vec<Offer> = ground(walk).full_passes(Form::Ledger, 0.0).collect();
-    offers.extend(prune(walk, recent));
+pub fn alone(walk: &Walk<'_>, stage: &Stage<'_>, recent: u64) -> Vec<Offer> {
+    let mut offers: Vec<Offer> = ground(walk, stage.is_marked()).full_passes(Form::Ledger, 0.0).collect();
+    offers.extend(prune(walk, stage.is_marked(), recent));
     offers
 }
 
 /// Passes with a model's summary, in both ways of asking for it.
-pub fn hybrids(walk: &Walk<'_>, stage: &Stage<'_>) -> Vec<Offer> {
+pub fn hybrids(walk: &Walk<'_>, stage: &Stage<'_>, warm: u64) -> Vec<Offer> {
     let ways = [Way::Auxiliary, Way::InPlace];
-    let offers = ways
-        .into_iter()
-        .flat_map(|way| ground(walk).full_passes(Form::Hybrid(way), call_price(stage, walk, way)));
+    let offers = ways.into_iter().flat_map(|way| {
+        ground(walk, stage.is_marked()).full_passes(Form::Hybrid(way), call_price(stage, walk, way, warm))
+    });
     offers.collect()
 }
 
 /// What pruning would leave, estimated: outputs older than the newest `recent` tokens of them become lines.
-fn prune(walk: &Walk<'_>, recent: u64) -> Option<Offer> {
+fn prune(walk: &Walk<'_>, is_marked: bool, recent: u64) -> Option<Offer> {
     let messages = walk.timeline().transcript.messages();
     let (mut newest, mut saved, mut stays, mut left) = (0, 0, walk.prompt(), walk.prompt());
     for piece in walk.messages().iter().rev() {
@@ -63,7 +68,7 @@ fn prune(walk: &Walk<'_>, recent: u64) -> Option<Offer> {
         form: Form::Prune,
         prompt,
         tail: 0,
-        stays,
+        stays: if is_marked { walk.preface() } else { stays },
         calls: 0.0,
         retention: pruned_retention(share.min(1.0)),
     })

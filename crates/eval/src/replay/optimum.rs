@@ -12,8 +12,10 @@ use mainstay_engine::decide::expected_retention;
 use mainstay_engine::decide::fading_retention;
 use mainstay_engine::decide::leaves;
 use mainstay_engine::economy::Profile;
+use mainstay_engine::economy::ThinkingRule;
 
 use crate::replay::timeline::Timeline;
+use crate::replay::walk::Walk;
 
 /// A prompt that does not fit costs more than any that does.
 const DOES_NOT_FIT: f64 = 1e6;
@@ -25,7 +27,8 @@ struct Course<'a> {
     forgetting: f64,
     limit: f64,
     preface: f64,
-    instructions: f64,
+    /// Instructions among them.
+    instructions: Vec<f64>,
     shared: f64,
     /// Tokens said before each request.
     said: Vec<f64>,
@@ -47,6 +50,9 @@ struct Way {
 pub fn optimum(timeline: &Timeline, profile: &Profile, forgetting: f64, limit: u64) -> Vec<(usize, Leave)> {
     let course = Course::new(timeline, profile, forgetting, limit);
     let count = course.said.len();
+    if count == 0 {
+        return Vec::new();
+    }
     let start = Way {
         cost: f64::INFINITY,
         from: 0,
@@ -78,12 +84,14 @@ pub fn optimum(timeline: &Timeline, profile: &Profile, forgetting: f64, limit: u
 
 impl<'a> Course<'a> {
     fn new(timeline: &Timeline, profile: &'a Profile, forgetting: f64, limit: u64) -> Self {
+        // What a prompt with everything would hold, without reasoning that the provider drops.
+        let mut walk = Walk::new(timeline, profile.cache.thinking == ThinkingRule::DroppedByNextTurn);
         let mut said = Vec::with_capacity(timeline.requests.len());
-        let (mut taken, mut total) = (0, 0);
+        let mut instructions = Vec::with_capacity(timeline.requests.len());
         for request in &timeline.requests {
-            total += timeline.sizes[taken..request.before].iter().sum::<u64>();
-            taken = request.before;
-            said.push(total as f64);
+            walk.hear(request.before, request.epoch);
+            said.push((walk.prompt() - walk.preface()) as f64);
+            instructions.push(walk.instructions() as f64);
         }
         let is_cold = |index: usize| {
             let request = &timeline.requests[index];
@@ -95,7 +103,7 @@ impl<'a> Course<'a> {
             forgetting,
             limit: limit as f64,
             preface: (timeline.preface.shared + timeline.preface.own) as f64,
-            instructions: timeline.instructions() as f64,
+            instructions,
             shared: timeline.preface.shared as f64,
             said,
             output: timeline.requests.iter().map(|request| request.output as f64).collect(),
@@ -105,12 +113,14 @@ impl<'a> Course<'a> {
 
     /// Goes on from a pass at a request (or from the beginning), and improves the ways to all later requests.
     fn follow(&self, start: usize, leave: Option<Leave>, before: f64, best: &mut [Way]) {
-        let fixed = self.preface + self.instructions;
+        let instructions = self.instructions[start];
+        let fixed = self.preface + instructions;
         let base = leave.map_or(self.preface, |leave| fixed + (leave.tail + leave.block) as f64);
         let said_before = if leave.is_some() { self.said[start] } else { 0.0 };
-        let history = (said_before - self.instructions).max(0.0) as u64;
+        let history = (said_before - instructions).max(0.0) as u64;
         let kept = leave.map(|leave| expected_retention(self.profile.family, history, leave.tail, leave.block));
-        if leave.is_some() && base >= self.said[start] + self.preface {
+        if leave.is_some() && base >= self.prompt(start, &best[start]) {
+            // A pass only ever takes out.
             return;
         }
         let mut cost = before;
@@ -137,6 +147,17 @@ impl<'a> Course<'a> {
                     from: start,
                     leave,
                 };
+            }
+        }
+    }
+
+    /// The prompt at a request on a way that has come to it.
+    fn prompt(&self, request: usize, way: &Way) -> f64 {
+        match way.leave {
+            None => self.preface + self.said[request],
+            Some(leave) => {
+                let left = self.preface + self.instructions[way.from] + (leave.tail + leave.block) as f64;
+                left + self.said[request] - self.said[way.from]
             }
         }
     }

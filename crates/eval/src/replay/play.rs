@@ -14,6 +14,7 @@ use mainstay_engine::decide::Policy;
 use mainstay_engine::decide::Way;
 use mainstay_engine::decide::low_water;
 use mainstay_engine::decide::protected_outputs;
+use mainstay_engine::economy::Matching;
 use mainstay_engine::economy::Profile;
 use mainstay_engine::economy::ThinkingRule;
 use mainstay_engine::transcript::Author;
@@ -37,6 +38,9 @@ use crate::retention::Examiner;
 /// The share of the window that a prompt may fill: the rest is for the answer and for what a count may be off.
 const MOST_OF_WINDOW: f64 = 0.85;
 
+/// So many offers are tried before a request.
+const MOST_ATTEMPTS: usize = 3;
+
 /// Where a policy is played.
 pub struct Stage<'a> {
     /// The session, as the policy sees it.
@@ -58,6 +62,11 @@ impl Stage<'_> {
     /// The largest prompt that is sent on purpose.
     pub fn limit(&self) -> u64 {
         (self.window() as f64 * MOST_OF_WINDOW) as u64
+    }
+
+    /// Whether the cache finds only what the client marked.
+    pub fn is_marked(&self) -> bool {
+        matches!(self.profile.cache.matching, Matching::Marked { .. })
     }
 
     /// Whether the reasoning of finished turns is left out.
@@ -84,8 +93,8 @@ struct Player<'a> {
     economist: Economist,
     /// Tokens that came back so far.
     output: u64,
-    /// When the last request was sent, and how large it was.
-    sent: Option<(i64, u64, u32)>,
+    /// When the last request was sent.
+    sent: Option<i64>,
     /// The recorded compactions that have happened.
     events: usize,
 }
@@ -139,7 +148,7 @@ impl<'a> Player<'a> {
         if moments.binary_search(&index).is_ok() {
             let whole = Kept {
                 fur: 1.0,
-                pair: Some(1.0),
+                pair: examiner.asks_pairs(request.before).then_some(1.0),
             };
             let kept = match self.walk.is_whole {
                 true => Some(whole),
@@ -150,7 +159,7 @@ impl<'a> Player<'a> {
         if self.walk.prompt() + request.output > self.stage.window() {
             track.overflowing += 1;
         }
-        self.sent = Some((request.at, self.walk.prompt(), request.epoch));
+        self.sent = Some(request.at);
         self.output += request.output;
         track.steps.push(self.walk.send(request.at, request.output));
     }
@@ -188,14 +197,25 @@ impl<'a> Player<'a> {
         let events = transcript.events();
         let due = events[self.events..]
             .iter()
-            .take_while(|event| event.before < request.before)
+            .take_while(|event| event.before <= request.before)
             .count();
         self.events += due;
         let event = events[..self.events].last().filter(|_| due > 0)?;
         // The summary stands first where the log shows it.
         let first = event.summary.unwrap_or(event.before).min(event.before);
-        let made = self.walk.forget_before(first)?;
-        Some((PassKind::Recorded, made, None))
+        let warm = self.warm(request);
+        let mut made = self.walk.forget_before(first)?;
+        // What else was left only the provider's next report shows.
+        if let Some(reported) = request.reported {
+            made.after += self.walk.recollect(reported.input);
+        }
+        let summary = SummaryCall {
+            is_in_place: true,
+            cached: warm.min(made.before),
+            input: made.before.saturating_sub(warm),
+            output: self.stage.settings.summary,
+        };
+        Some((PassKind::Recorded, made, Some(summary)))
     }
 
     /// A summary of the usual size in place of everything but head and tail.
@@ -208,17 +228,19 @@ impl<'a> Player<'a> {
             block: self.stage.settings.summary,
         };
         let (_, made, _) = self.ledger(leave)?;
-        Some((PassKind::Summary, made, Some(self.call(&made, Way::Auxiliary))))
+        Some((PassKind::Summary, made, Some(self.call(&made, Way::Auxiliary, 0))))
     }
 
-    fn call(&self, made: &Made, way: Way) -> SummaryCall {
+    fn call(&self, made: &Made, way: Way, warm: u64) -> SummaryCall {
         let settings = self.stage.settings;
+        let (cached, input) = match way {
+            Way::InPlace => (warm.min(made.before), made.before.saturating_sub(warm)),
+            Way::Auxiliary => (0, made.replaced.min(settings.summary_input)),
+        };
         SummaryCall {
             is_in_place: way == Way::InPlace,
-            input: match way {
-                Way::InPlace => made.before,
-                Way::Auxiliary => made.replaced.min(settings.summary_input),
-            },
+            cached,
+            input,
             output: settings.summary,
         }
     }
@@ -249,7 +271,7 @@ impl<'a> Player<'a> {
     }
 
     fn ledger(&mut self, leave: Leave) -> Option<Done> {
-        let target = offers::ground(&self.walk).target(leave);
+        let target = offers::ground(&self.walk, self.stage.is_marked()).target(leave);
         let tail = (leave.tail as f64 / self.stage.timeline.scale) as u64;
         let policy = Policy {
             engine: Engine::Ledger,
@@ -273,22 +295,27 @@ impl<'a> Player<'a> {
             history: self.walk.said(),
             output: self.output as f64 / index.max(1) as f64,
         };
-        let recent = protected_outputs(self.budget.window);
         let mut offers = match self.strategy {
-            Strategy::EconomicHybrid => offers::hybrids(&self.walk, self.stage),
-            _ => offers::alone(&self.walk, recent),
+            Strategy::EconomicHybrid => offers::hybrids(&self.walk, self.stage, outlook.warm),
+            _ => offers::alone(&self.walk, self.stage, protected_outputs(self.budget.window)),
         };
-        let advice = self.economist.advise(&outlook, &offers);
-        let Advice::Take(taken, _) = advice else {
-            return None;
-        };
-        let offer = offers.swap_remove(taken);
-        let done = self.take(&offer)?;
-        self.economist.adopted(offer.retention, self.walk.said());
-        Some(done)
+        let before = self.economist.clone();
+        // An estimate may promise what the engine then refuses to do: the next best offer is tried.
+        for _ in 0..MOST_ATTEMPTS {
+            self.economist = before.clone();
+            let Advice::Take(taken, _) = self.economist.advise(&outlook, &offers) else {
+                return None;
+            };
+            let offer = offers.swap_remove(taken);
+            if let Some(done) = self.take(&offer, outlook.warm) {
+                self.economist.adopted(offer.retention, self.walk.said());
+                return Some(done);
+            }
+        }
+        None
     }
 
-    fn take(&mut self, offer: &Offer) -> Option<Done> {
+    fn take(&mut self, offer: &Offer, warm: u64) -> Option<Done> {
         match offer.form {
             Form::Prune => {
                 let policy = Policy {
@@ -298,21 +325,25 @@ impl<'a> Player<'a> {
                 let made = self.walk.compact(&policy, &self.budget)?;
                 Some((PassKind::Prune, made, None))
             }
-            Form::Ledger => self.ledger(offers::ground(&self.walk).left_by(offer)),
+            Form::Ledger => self.ledger(offers::ground(&self.walk, self.stage.is_marked()).left_by(offer)),
             Form::Hybrid(way) | Form::Summary(way) => {
-                let (_, made, _) = self.ledger(offers::ground(&self.walk).left_by(offer))?;
-                Some((PassKind::Summary, made, Some(self.call(&made, way))))
+                let (_, made, _) = self.ledger(offers::ground(&self.walk, self.stage.is_marked()).left_by(offer))?;
+                Some((PassKind::Summary, made, Some(self.call(&made, way, warm))))
             }
         }
     }
 
     /// How much of the prompt the cache still has, as far as a host can tell.
     fn warm(&self, request: &Request) -> u64 {
-        let shared = self.stage.timeline.preface.shared;
-        let lifetime = self.stage.profile.cache.lifetime;
-        match self.sent {
-            Some((at, prompt, epoch)) if request.at - at <= lifetime && epoch == request.epoch => prompt,
-            Some(_) | None => shared,
+        let cache = &self.stage.profile.cache;
+        let is_alive = self.sent.is_some_and(|at| request.at - at <= cache.lifetime);
+        match &cache.matching {
+            _ if !is_alive => self.walk.shared(),
+            Matching::Longest => self.walk.unchanged().0,
+            Matching::Marked { .. } => match self.walk.unchanged() {
+                (tokens, true) => tokens,
+                (tokens, false) => tokens.min(self.walk.preface()),
+            },
         }
     }
 }
@@ -327,13 +358,15 @@ pub fn without_summaries(timeline: &Timeline) -> Timeline {
 }
 
 /// What a summary call of an offer would cost.
-pub(super) fn call_price(stage: &Stage<'_>, walk: &Walk<'_>, way: Way) -> f64 {
+pub(super) fn call_price(stage: &Stage<'_>, walk: &Walk<'_>, way: Way, warm: u64) -> f64 {
+    let (cached, input) = match way {
+        Way::InPlace => (warm, walk.prompt().saturating_sub(warm)),
+        Way::Auxiliary => (0, walk.prompt().min(stage.settings.summary_input)),
+    };
     let call = SummaryCall {
         is_in_place: way == Way::InPlace,
-        input: match way {
-            Way::InPlace => walk.prompt(),
-            Way::Auxiliary => walk.prompt().min(stage.settings.summary_input),
-        },
+        cached,
+        input,
         output: stage.settings.summary,
     };
     summary_price(&call, stage.profile, stage.summariser)

@@ -58,24 +58,14 @@ pub fn price(track: &Track, profile: &Profile, summariser: &Profile) -> Priced {
 
 /// What a summary call costs.
 pub fn summary_price(call: &SummaryCall, profile: &Profile, summariser: &Profile) -> f64 {
-    let input = call.input as f64;
-    let (tariff, served) = match call.is_in_place {
-        true => (
-            &profile.tariff,
-            Served {
-                read: input,
-                write: 0.0,
-                fresh: INSTRUCTION,
-            },
-        ),
-        false => (
-            &summariser.tariff,
-            Served {
-                read: 0.0,
-                write: 0.0,
-                fresh: input + INSTRUCTION,
-            },
-        ),
+    let asked = if call.is_in_place { profile } else { summariser };
+    // Another model may count otherwise.
+    let counted = asked.family.per_plain_token() / profile.family.per_plain_token();
+    let read = call.cached as f64 * (1.0 - profile.cache.missed);
+    let served = Served {
+        read,
+        write: 0.0,
+        fresh: (call.cached as f64 - read + call.input as f64) * counted + INSTRUCTION,
     };
-    charge(tariff, &served, call.output as f64).total()
+    charge(&asked.tariff, &served, call.output as f64 * counted).total()
 }

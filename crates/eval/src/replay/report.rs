@@ -161,7 +161,7 @@ pub const OPTIMUM: &str = "optimum";
 pub enum Standing {
     /// What was done in the recording.
     Recorded,
-    /// What no policy can do better.
+    /// A schedule made with the future known.
     Bound,
     /// One of those to beat.
     Baseline,

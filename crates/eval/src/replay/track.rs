@@ -40,7 +40,9 @@ pub enum PassKind {
 pub struct SummaryCall {
     /// Whether the same model was asked behind the conversation's own prompt, so that the cache pays for most of it.
     pub is_in_place: bool,
-    /// What the call reads, beside a prompt that is cached.
+    /// What the cache has of what it reads.
+    pub cached: u64,
+    /// The rest of what it reads.
     pub input: u64,
     /// What it writes.
     pub output: u64,

@@ -69,6 +69,8 @@ pub struct Walk<'a> {
     taken: usize,
     /// How many pieces were the same ever since the last step.
     stable: usize,
+    /// How many pieces the last step had.
+    sent: usize,
     epoch: u32,
     compactor: Option<Compactor>,
     /// What the messages hold that were taken in.
@@ -104,6 +106,7 @@ impl<'a> Walk<'a> {
             prompt: 0,
             taken: 0,
             stable: 0,
+            sent: 0,
             epoch: 0,
             compactor: None,
             prints: Vec::new(),
@@ -244,7 +247,8 @@ impl<'a> Walk<'a> {
         let transcript = self.timeline.transcript.until(self.taken);
         let family = self.timeline.family;
         let preface = self.preface();
-        let compactor = self.compactor.get_or_insert_with(|| {
+        // What the prompt does not take over must not have happened.
+        let mut compactor = self.compactor.take().unwrap_or_else(|| {
             let options = Options {
                 addresses: Addresses::All,
                 ..Options::default()
@@ -253,6 +257,7 @@ impl<'a> Walk<'a> {
             Compactor::new(family, policy).with_scribe(Scribe::new(KEY, Arc::new(redactor)))
         });
         compactor.observe(&transcript);
+        let untouched = compactor.clone();
         // As the engine counts: reasoning that only the provider has counted is not there for it to take out.
         let counted = (compactor.counted() as f64 * self.timeline.scale) as u64;
         let situation = Situation {
@@ -265,12 +270,16 @@ impl<'a> Walk<'a> {
             block_role: Role::System,
         };
         let outcome = compactor.pass(&transcript, budget, policy, situation, &NoSecrets);
-        if outcome.verdict != Verdict::Compacted {
-            return None;
-        }
-        let messages = compactor.messages(&transcript);
-        let origins = origins(compactor.block(), self.taken);
-        self.adopt(origins.into_iter().zip(messages))
+        let made = match outcome.verdict {
+            Verdict::Compacted => {
+                let messages = compactor.messages(&transcript);
+                let origins = origins(compactor.block(), self.taken);
+                self.adopt(origins.into_iter().zip(messages))
+            }
+            Verdict::Unchanged(_) => None,
+        };
+        self.compactor = Some(if made.is_some() { compactor } else { untouched });
+        made
     }
 
     /// Sends these messages from now on, each with the message of the session that it is, where they are smaller.
@@ -300,8 +309,8 @@ impl<'a> Walk<'a> {
         }
         let is_same = |(old, new): &(&Piece, &Piece)| old.segment.id == new.segment.id;
         let same = self.pieces.iter().zip(&pieces).take_while(is_same).count();
-        // What stands up to the first thing that a pass wrote stays until the next one: worth a mark of its own.
-        if let Some(block) = pieces[PREFACE..].iter_mut().find(|piece| piece.written.is_some()) {
+        // What stands up to the last thing that passes wrote stays until the next one: worth a mark of its own.
+        if let Some(block) = pieces[PREFACE..].iter_mut().rfind(|piece| piece.written.is_some()) {
             block.segment.kind = SegmentKind::Anchor;
         }
         let kept: u64 = pieces
@@ -317,8 +326,38 @@ impl<'a> Walk<'a> {
             before,
             after,
             earliest: same.saturating_sub(PREFACE),
-            replaced: before.saturating_sub(kept),
+            replaced: before.saturating_sub(kept + self.preface()),
         })
+    }
+
+    /// Tokens at the beginning that are those of the last prompt, and whether that is all of it.
+    pub fn unchanged(&self) -> (u64, bool) {
+        let unchanged = &self.pieces[..self.stable.min(self.pieces.len())];
+        let tokens = unchanged.iter().map(|piece| piece.segment.tokens).sum();
+        (tokens, self.stable == self.sent)
+    }
+
+    /// Tokens at the beginning that other conversations share.
+    pub fn shared(&self) -> u64 {
+        let is_shared = |piece: &&Piece| piece.segment.kind == SegmentKind::SharedPreface;
+        self.pieces
+            .iter()
+            .take_while(is_shared)
+            .map(|piece| piece.segment.tokens)
+            .sum()
+    }
+
+    /// Adds what a prompt of this size must hold beside what is known of it.
+    pub fn recollect(&mut self, prompt: u64) -> u64 {
+        let missing = prompt.saturating_sub(self.prompt);
+        if missing > 0 {
+            let mut unknown = preface(SegmentKind::Plain, missing, self.taken as u32);
+            unknown.segment.id ^= 1;
+            self.pieces.insert(PREFACE, unknown);
+            self.prompt += missing;
+            self.stable = self.stable.min(PREFACE);
+        }
+        missing
     }
 
     /// Sends the prompt.
@@ -326,6 +365,7 @@ impl<'a> Walk<'a> {
         let keep = self.stable.min(self.pieces.len());
         let added = self.pieces[keep..].iter().map(|piece| piece.segment).collect();
         self.stable = self.pieces.len();
+        self.sent = self.stable;
         Step {
             keep,
             added,

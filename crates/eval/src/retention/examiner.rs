@@ -57,6 +57,14 @@ impl Examiner {
         self.questions[&cut].is_some()
     }
 
+    /// Whether pairs are among what is asked there.
+    pub fn asks_pairs(&mut self, cut: usize) -> bool {
+        self.prepare(cut);
+        self.questions[&cut]
+            .as_ref()
+            .is_some_and(|question| !question.pairs.is_empty())
+    }
+
     /// Scores a prompt of these texts, sent before the message at this index; none where there is nothing to ask.
     pub fn score(&mut self, cut: usize, texts: &[Arc<str>]) -> Option<Score> {
         self.prepare(cut);
