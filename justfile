@@ -9,6 +9,7 @@ test:
 # Speed, with ratios against a baseline in the same run.
 bench:
     cargo bench -p mainstay-engine -p mainstay-wire -p mainstay-store
+    cargo bench -p mainstay-eval --bench replay
 
 # Whether the exam's files are what its scenes make.
 exam:

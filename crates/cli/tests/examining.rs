@@ -1,11 +1,15 @@
 //! `mainstay eval validate` and `mainstay eval list` as a user meets them.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, dead_code)]
+
+mod home;
 
 use std::path::Path;
 use std::process::Command;
 use std::process::Output;
 use std::process::Stdio;
 
+use home::assert_documented;
+use home::documentation;
 use serde_json::Value;
 use serde_json::json;
 
@@ -45,19 +49,6 @@ fn exam(folder: &Path, span: Value) -> String {
     folder.to_str().unwrap().to_owned()
 }
 
-/// The names of all fields, but those whose names are data.
-fn assert_documented(value: &Value) {
-    let documentation = include_str!("../../../docs/json.md");
-    match value {
-        Value::Object(object) => object.iter().for_each(|(key, value)| {
-            assert!(documentation.contains(&format!("`{key}`")), "{key} is not documented");
-            assert_documented(value);
-        }),
-        Value::Array(list) => list.iter().for_each(assert_documented),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-    }
-}
-
 #[test]
 fn a_sound_exam_passes_with_a_warning_and_not_strictly() {
     let folder = tempfile::tempdir().unwrap();
@@ -80,7 +71,7 @@ fn an_error_has_its_place_and_its_remedy_and_fails_the_gate() {
     let output = mainstay(&["eval", "validate", &path, "--json"]);
     assert_eq!(output.status.code(), Some(100), "{}", err(&output));
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_documented(&report);
+    assert_documented(&report, documentation("`mainstay eval validate --json`"));
     assert_eq!((&report["errors"], &report["passed"]), (&json!(8), &json!(false)));
     let finding = &report["findings"][0];
     assert_eq!(finding["place"], "$.probes[0].spans[\"9090\"]");
@@ -97,7 +88,7 @@ fn fixtures_are_listed_with_figures() {
     let output = mainstay(&["eval", "list", &path, "--json"]);
     assert!(output.status.success(), "{}", err(&output));
     let list: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_documented(&list);
+    assert_documented(&list, documentation("`mainstay eval list --json`"));
     let fixture = &list[0];
     assert_eq!(
         (&fixture["messages"], &fixture["probes"]["decision"], &fixture["shape"]),

@@ -80,7 +80,6 @@ fn one(profile: &ProfileReport, screen: &mut Screen) -> anyhow::Result<()> {
             ">PAIRS",
             ">HITS",
             ">PEAK",
-            ">WAIT",
             ">OVER",
         ],
         of(&|policy| worth(policy, places)),
@@ -94,6 +93,7 @@ fn one(profile: &ProfileReport, screen: &mut Screen) -> anyhow::Result<()> {
         ">OUTPUT",
         ">SUMMARIES",
         ">MEAN PROMPT",
+        ">WAIT",
     ];
     titles.extend(profile.optimum.map(|_| ">ABOVE OPT."));
     screen.table(&titles, of(&|policy| bill(policy, places, profile.optimum.is_some())))?;
@@ -162,7 +162,6 @@ fn worth(policy: &PolicyReport, places: usize) -> Vec<String> {
         figure(policy.retention.pair.as_ref(), kept),
         format!("{:.1} %", policy.cache_hits * 100.0),
         number(policy.peak),
-        waiting(policy.wall),
         number(policy.overflowing as u64),
     ]
 }
@@ -178,6 +177,7 @@ fn bill(policy: &PolicyReport, places: usize, has_optimum: bool) -> Vec<String> 
     ];
     let mut row: Vec<String> = parts.map(|dollars| format!("{dollars:.places$}")).into();
     row.push(number(policy.mean_prompt as u64));
+    row.push(waiting(policy.wall));
     if has_optimum {
         row.push(figure(policy.above_optimum, |share| format!("{:+.1} %", share * 100.0)));
     }

@@ -42,13 +42,16 @@ pub fn of(profile: &ProfileReport) -> String {
 fn both(ours: &PolicyReport, baseline: &PolicyReport) -> String {
     let difference = ours.against_best.or_else(|| ours.against(baseline));
     let share = difference.map_or(0.0, |difference| difference.mean);
+    let (own, other) = (dollars(ours.total), dollars(baseline.total));
+    let costs = match own == other {
+        true => own,
+        false => format!("{own} instead of {other}"),
+    };
     format!(
-        "{} costs {} {}, the best baseline: {} instead of {}{}. It keeps {}.",
+        "{} costs {} {}, the best baseline: {costs}{}. It keeps {}.",
         ours.policy,
         change(share),
         baseline.policy,
-        dollars(ours.total),
-        dollars(baseline.total),
         difference.map_or(String::new(), |difference| interval(&difference)),
         beside(ours, baseline)
     )

@@ -1,6 +1,7 @@
 //! A user's home to run the command in, with nothing of this machine's environment.
 
 use std::io::Write;
+use std::path::Path;
 use std::process::Command;
 use std::process::Output;
 use std::process::Stdio;
@@ -53,5 +54,45 @@ impl Home {
             .unwrap();
         child.stdin.take().unwrap().write_all(input).unwrap();
         child.wait_with_output().unwrap()
+    }
+}
+
+/// A session of those that come with the project.
+pub fn example(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
+    path.to_str().unwrap().to_owned()
+}
+
+pub fn out(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+pub fn err(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// What docs/json.md says under a heading, up to the next one of its level.
+pub fn documentation(heading: &str) -> &'static str {
+    let all = include_str!("../../../../docs/json.md");
+    let start = all
+        .find(&format!("\n## {heading}\n"))
+        .unwrap_or_else(|| panic!("no {heading}"));
+    let section = &all[start + 1..];
+    section.split("\n## ").next().unwrap()
+}
+
+/// Every field of a value stands in its documentation.
+pub fn assert_documented(value: &Value, documentation: &str) {
+    match value {
+        Value::Object(object) => {
+            for (key, inner) in object {
+                let is_named = |name: String| documentation.contains(&name);
+                let is_documented = is_named(format!("`{key}`")) || is_named(format!("`{key}[]`"));
+                assert!(is_documented, "{key} is not documented");
+                assert_documented(inner, documentation);
+            }
+        }
+        Value::Array(list) => list.iter().for_each(|value| assert_documented(value, documentation)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
