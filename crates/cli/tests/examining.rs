@@ -1,5 +1,5 @@
 //! `mainstay eval validate` and `mainstay eval list` as a user meets them.
-#![allow(clippy::unwrap_used, dead_code)]
+#![allow(clippy::unwrap_used)]
 
 mod home;
 

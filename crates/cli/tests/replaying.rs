@@ -1,5 +1,5 @@
 //! `mainstay replay` as a user meets it: text, JSON, CSV, a page, the check, and what it says to bad input.
-#![allow(clippy::unwrap_used, dead_code)]
+#![allow(clippy::unwrap_used)]
 
 mod home;
 
@@ -241,7 +241,7 @@ fn the_number_of_threads_changes_nothing() {
         let common = [
             "replay",
             &sessions,
-            &example("refactor.rollout.jsonl"),
+            &example("support-desk.json"),
             "--window",
             "6000",
             "--json",

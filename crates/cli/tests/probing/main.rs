@@ -9,5 +9,4 @@ mod replaying;
 mod stage;
 
 #[path = "../home/mod.rs"]
-#[allow(dead_code, reason = "other tests use more of it")]
 mod home;
