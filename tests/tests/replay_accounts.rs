@@ -101,15 +101,17 @@ fn asked(profile: &Profile, provider: &str, served: &Served, output: f64) -> f64
     genai_prices::calculate(&request).unwrap().total_price
 }
 
-/// What a summary call is billed as: in place the prompt is read, elsewhere everything is new.
-fn called(call: &SummaryCall) -> Served {
-    let input = call.input as f64;
-    let (read, fresh) = if call.is_in_place { (input, 0.0) } else { (0.0, input) };
-    Served {
-        read,
+/// What a summary call is billed as by whoever answers it: what its cache has and does not miss is read, the rest is new. An
+/// auxiliary model counts the conversation's tokens in its own way.
+fn called(call: &SummaryCall, of: &Profile, by: &Profile) -> (Served, f64) {
+    let ratio = by.family.per_plain_token() / of.family.per_plain_token();
+    let missed = call.cached as f64 * of.cache.missed;
+    let served = Served {
+        read: call.cached as f64 - missed,
         write: 0.0,
-        fresh: fresh + INSTRUCTION,
-    }
+        fresh: INSTRUCTION + ratio * (missed + call.input as f64),
+    };
+    (served, ratio * call.output as f64)
 }
 
 /// A track priced with whole prompts and the price list: what each request was served, and dollars in all.
@@ -131,7 +133,8 @@ fn accounted(track: &Track, profile: &Profile, provider: &str, summariser: (&Pro
         } else {
             summariser
         };
-        total += asked(who, provider, &called(&call), call.output as f64);
+        let (billed, output) = called(&call, profile, who);
+        total += asked(who, provider, &billed, output);
     }
     (served, total)
 }
