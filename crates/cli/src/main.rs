@@ -18,6 +18,7 @@ mod ledger;
 mod loss;
 mod manual;
 mod memory;
+mod numbers;
 mod output;
 mod recall;
 mod redact;

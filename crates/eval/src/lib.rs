@@ -18,6 +18,8 @@
 
 mod parallel;
 
+mod forced;
+
 mod html;
 pub mod sessions;
 

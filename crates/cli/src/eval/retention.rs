@@ -27,6 +27,8 @@ use serde_json::json;
 
 use crate::eval::gate::GateNotMet;
 use crate::input::busy;
+use crate::numbers::jobs;
+use crate::numbers::share;
 use crate::output::write;
 use crate::screen::Screen;
 use crate::screen::number;
@@ -91,15 +93,6 @@ pub struct Arguments {
     json: bool,
 }
 
-fn share(text: &str) -> Result<f64, String> {
-    let share: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
-    if share > 0.0 && share <= 1.0 {
-        Ok(share)
-    } else {
-        Err("a share is above 0 and at most 1".to_owned())
-    }
-}
-
 /// What is printed with `--json`.
 #[derive(Debug, Serialize)]
 struct Output<'a> {
@@ -117,9 +110,7 @@ pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
     if floor.is_some() && contenders.iter().all(Contender::is_baseline) {
         anyhow::bail!("there is no arm under test to hold against the floor");
     }
-    let jobs = arguments
-        .jobs
-        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get));
+    let jobs = jobs(arguments.jobs);
     let corpus = read(arguments, jobs, screen)?;
     let rows = measure(arguments, &corpus, &contenders, jobs)?;
     if rows.is_empty() {

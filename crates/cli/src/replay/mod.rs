@@ -29,6 +29,8 @@ use serde::Serialize;
 
 use crate::input::busy;
 use crate::input::read_bytes;
+use crate::numbers::jobs;
+use crate::numbers::share;
 use crate::output;
 use crate::replay::chosen::Chosen;
 use crate::screen::Screen;
@@ -115,15 +117,6 @@ pub struct Arguments {
     json: bool,
 }
 
-fn share(text: &str) -> Result<f64, String> {
-    let share: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
-    if share > 0.0 && share <= 1.0 {
-        Ok(share)
-    } else {
-        Err("a share is above 0 and at most 1".to_owned())
-    }
-}
-
 fn windows(text: &str) -> Result<f64, String> {
     let windows: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     match windows.is_finite() && windows >= 0.0 {
@@ -167,9 +160,7 @@ pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
     let strategies = chosen::strategies(&arguments.policies)?;
     let summariser = chosen::by_name(&arguments.summariser)?;
     check_outputs(arguments, screen)?;
-    let jobs = arguments
-        .jobs
-        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get));
+    let jobs = jobs(arguments.jobs);
     let recordings = read(arguments, jobs, screen)?;
     if arguments.check {
         return agreement::check(&recordings, jobs, arguments.json, screen);

@@ -79,8 +79,6 @@ pub enum Form {
     Ledger,
     /// A model's summary, a ledger and a tail; in which way the model is asked.
     Hybrid(Way),
-    /// A model's summary and a tail.
-    Summary(Way),
 }
 
 /// A pass that could be made now.
@@ -236,9 +234,10 @@ impl Economist {
         let ahead = (outlook.requests as f64).clamp(LEAST_AHEAD, MOST_AHEAD);
         let growth = outlook.history as f64 / (outlook.requests as f64).max(1.0);
         let (before, after) = (outlook.prompt as f64, offer.prompt as f64);
-        let price = request(outlook, after, (offer.stays.min(outlook.warm)) as f64) + offer.calls
-            - request(outlook, before, outlook.warm as f64);
-        let carry = |prompt: f64| request(outlook, prompt, prompt);
+        let request = |prompt: f64, cached: f64| outlook.profile.price(prompt, cached, outlook.output);
+        let price =
+            request(after, (offer.stays.min(outlook.warm)) as f64) + offer.calls - request(before, outlook.warm as f64);
+        let carry = |prompt: f64| request(prompt, prompt);
         let carried = carry(before) - carry(after);
         let grown = ahead * growth;
         let lost = self.retention(family, outlook.history) - offer.retention;
@@ -252,14 +251,6 @@ impl Economist {
             worth: saving * ahead - price,
         })
     }
-}
-
-/// What a request costs whose prompt is so long and so far in the cache.
-fn request(outlook: &Outlook<'_>, prompt: f64, cached: f64) -> f64 {
-    let profile = outlook.profile;
-    let rates = profile.tariff.at(prompt);
-    let read = cached.min(prompt) * (1.0 - profile.cache.missed);
-    (read * rates.cache_read + (prompt - read) * rates.cache_write + outlook.output * rates.output) / 1e6
 }
 
 #[cfg(test)]

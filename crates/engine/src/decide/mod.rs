@@ -37,6 +37,7 @@ pub use offers::Leave;
 pub use offers::leaves;
 pub use plan::Action;
 pub use plan::Mode;
+pub use plan::PLACEHOLDER;
 pub use plan::Plan;
 pub use plan::Planned;
 pub use plan::Progress;

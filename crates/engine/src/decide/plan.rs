@@ -24,7 +24,7 @@ use crate::transcript::Spot;
 use crate::transcript::Transcript;
 
 /// About what a placeholder costs: tool, what it was asked, how it ended, size, preview, reference.
-const PLACEHOLDER: u64 = 75;
+pub const PLACEHOLDER: u64 = 75;
 /// Arguments below this stay: a shortened form would save next to nothing. About 500 characters.
 const LEAST_ARGUMENTS: u64 = 150;
 /// What is left of shortened arguments.

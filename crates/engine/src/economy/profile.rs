@@ -23,6 +23,16 @@ pub struct Profile {
     pub cache: CacheRules,
 }
 
+impl Profile {
+    /// Dollars of a request whose prompt has so many tokens, so many of them at its beginning in the cache, and whose answer
+    /// has so many; a share of what is cached is missed.
+    pub fn price(&self, prompt: f64, cached: f64, output: f64) -> f64 {
+        let rates = self.tariff.at(prompt);
+        let read = cached.min(prompt) * (1.0 - self.cache.missed);
+        (read * rates.cache_read + (prompt - read) * rates.cache_write + output * rates.output) / 1e6
+    }
+}
+
 /// Dollars a million tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Rates {

@@ -2,26 +2,18 @@
 //!
 //! A new engine is one type here and one line in [`all`].
 
-use std::sync::Arc;
-
 use mainstay_engine::account::Budget;
 use mainstay_engine::account::Family;
 use mainstay_engine::account::ModelLimits;
 use mainstay_engine::account::Tally;
 use mainstay_engine::compaction::Compactor;
 use mainstay_engine::decide::Policy;
-use mainstay_engine::decide::ReasoningRule;
-use mainstay_engine::decide::Roles;
-use mainstay_engine::decide::Situation;
-use mainstay_engine::ledger::scribe::Scribe;
-use mainstay_engine::redact::Addresses;
-use mainstay_engine::redact::Key;
-use mainstay_engine::redact::Options;
-use mainstay_engine::redact::Redactor;
 use mainstay_engine::transcript::Message;
-use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::Transcript;
 
+use crate::forced::redactor;
+use crate::forced::scribe;
+use crate::forced::situation;
 use crate::preflight::ledger_text::LedgerEntryView;
 use crate::preflight::sheet::is_instruction;
 
@@ -71,8 +63,6 @@ impl Engine for HotTail {
     }
 }
 
-/// The key of frames and references; a check has no store.
-const KEY: [u8; 32] = [0; 32];
 /// The block gets this part of what it stands for, and never less than the tokens below: a preflight conversation is
 /// short, and what it plants must fit.
 const BLOCK_SHARE: u64 = 3;
@@ -105,26 +95,12 @@ impl Engine for LedgerEngine {
             tail_messages: tail,
             ..Policy::default()
         };
-        let options = Options {
-            addresses: Addresses::All,
-            ..Options::default()
-        };
-        let redactor = Redactor::new(Key::new(KEY), options);
-        let scribe = Scribe::new(KEY, Arc::new(redactor.clone()));
-        let mut compactor = Compactor::new(family, &policy).with_scribe(scribe);
+        let mut compactor = Compactor::new(family, &policy).with_scribe(scribe());
         compactor.observe(transcript);
         let budget = Budget::new(&[ModelLimits::of("unknown")], &policy.budget)
             .expect("the default policy has shares between zero and one");
-        let situation = Situation {
-            prompt: compactor.counted(),
-            scale: 1.0,
-            forced: true,
-            reasoning: ReasoningRule::MayDrop,
-            margin: 0,
-            roles: Roles::Open,
-            block_role: Role::System,
-        };
-        compactor.pass(transcript, &budget, &policy, situation, &redactor);
+        let situation = situation(compactor.counted(), 1.0);
+        compactor.pass(transcript, &budget, &policy, situation, &redactor());
         Compacted {
             messages: compactor.messages(transcript),
             entries: Vec::new(),

@@ -67,7 +67,7 @@ impl Sheet<'_> {
             policy.against_best = other.and_then(|best| policy.against(best));
             let optimum = optimum.filter(|optimum| *optimum > 0.0);
             let above = |optimum: f64| (policy.total + policy.forgetting) / optimum - 1.0;
-            policy.above_optimum = optimum.filter(|optimum| *optimum > 0.0).map(above);
+            policy.above_optimum = optimum.map(above);
         }
         ProfileReport {
             profile: profile.name.clone(),

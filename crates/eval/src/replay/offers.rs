@@ -3,15 +3,13 @@
 use mainstay_engine::decide::Form;
 use mainstay_engine::decide::Ground;
 use mainstay_engine::decide::Offer;
+use mainstay_engine::decide::PLACEHOLDER;
 use mainstay_engine::decide::Way;
 use mainstay_engine::decide::pruned_retention;
 
 use crate::replay::play::Stage;
 use crate::replay::play::call_price;
 use crate::replay::walk::Walk;
-
-/// About what a placeholder costs.
-const PLACEHOLDER: u64 = 75;
 
 /// What passes are made on.
 pub fn ground(walk: &Walk<'_>, is_marked: bool) -> Ground {

@@ -132,7 +132,7 @@ impl<'a> Course<'a> {
                 true => self.shared,
                 false => last,
             };
-            cost += self.request(prompt, cached.min(prompt), self.output[request]);
+            cost += self.profile.price(prompt, cached, self.output[request]);
             if let Some(kept) = kept {
                 cost += self.forgetting
                     * (1.0 - fading_retention(self.profile.family, kept, self.said[request] - said_before));
@@ -160,12 +160,6 @@ impl<'a> Course<'a> {
                 left + self.said[request] - self.said[way.from]
             }
         }
-    }
-
-    fn request(&self, prompt: f64, cached: f64, output: f64) -> f64 {
-        let rates = self.profile.tariff.at(prompt);
-        let read = cached * (1.0 - self.profile.cache.missed);
-        (read * rates.cache_read + (prompt - read) * rates.cache_write + output * rates.output) / 1e6
     }
 }
 

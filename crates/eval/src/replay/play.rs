@@ -74,6 +74,20 @@ impl Stage<'_> {
         self.profile.cache.thinking == ThinkingRule::DroppedByNextTurn
     }
 
+    /// A call that reads so many tokens for a summary, of which the cache has these where it is asked for in place.
+    fn call(&self, way: Way, read: u64, warm: u64) -> SummaryCall {
+        let (cached, input) = match way {
+            Way::InPlace => (warm.min(read), read.saturating_sub(warm)),
+            Way::Auxiliary => (0, read.min(self.settings.summary_input)),
+        };
+        SummaryCall {
+            is_in_place: way == Way::InPlace,
+            cached,
+            input,
+            output: self.settings.summary,
+        }
+    }
+
     fn budget(&self) -> Budget {
         let limits = ModelLimits::of(&self.profile.model).with_window(self.window());
         let policy = BudgetPolicy {
@@ -209,12 +223,7 @@ impl<'a> Player<'a> {
         if let Some(reported) = request.reported {
             made.after += self.walk.recollect(reported.input);
         }
-        let summary = SummaryCall {
-            is_in_place: true,
-            cached: warm.min(made.before),
-            input: made.before.saturating_sub(warm),
-            output: self.stage.settings.summary,
-        };
+        let summary = self.call(&made, Way::InPlace, warm);
         Some((PassKind::Recorded, made, Some(summary)))
     }
 
@@ -232,26 +241,24 @@ impl<'a> Player<'a> {
     }
 
     fn call(&self, made: &Made, way: Way, warm: u64) -> SummaryCall {
-        let settings = self.stage.settings;
-        let (cached, input) = match way {
-            Way::InPlace => (warm.min(made.before), made.before.saturating_sub(warm)),
-            Way::Auxiliary => (0, made.replaced.min(settings.summary_input)),
+        let read = match way {
+            Way::InPlace => made.before,
+            Way::Auxiliary => made.replaced,
         };
-        SummaryCall {
-            is_in_place: way == Way::InPlace,
-            cached,
-            input,
-            output: settings.summary,
-        }
+        self.stage.call(way, read, warm)
     }
 
-    /// Prunes; where that does not come down to this, a summary follows in the same pass.
-    fn prune_to(&mut self, enough: u64) -> Option<Done> {
+    fn prune(&mut self) -> Option<Made> {
         let policy = Policy {
             engine: Engine::Prune,
             ..Policy::default()
         };
-        let pruned = self.walk.compact(&policy, &self.budget);
+        self.walk.compact(&policy, &self.budget)
+    }
+
+    /// Prunes; where that does not come down to this, a summary follows in the same pass.
+    fn prune_to(&mut self, enough: u64) -> Option<Done> {
+        let pruned = self.prune();
         if let Some(made) = pruned.filter(|made| made.after <= enough) {
             return Some((PassKind::Prune, made, None));
         }
@@ -317,16 +324,9 @@ impl<'a> Player<'a> {
 
     fn take(&mut self, offer: &Offer, warm: u64) -> Option<Done> {
         match offer.form {
-            Form::Prune => {
-                let policy = Policy {
-                    engine: Engine::Prune,
-                    ..Policy::default()
-                };
-                let made = self.walk.compact(&policy, &self.budget)?;
-                Some((PassKind::Prune, made, None))
-            }
+            Form::Prune => Some((PassKind::Prune, self.prune()?, None)),
             Form::Ledger => self.ledger(offers::ground(&self.walk, self.stage.is_marked()).left_by(offer)),
-            Form::Hybrid(way) | Form::Summary(way) => {
+            Form::Hybrid(way) => {
                 let (_, made, _) = self.ledger(offers::ground(&self.walk, self.stage.is_marked()).left_by(offer))?;
                 Some((PassKind::Summary, made, Some(self.call(&made, way, warm))))
             }
@@ -359,17 +359,7 @@ pub fn without_summaries(timeline: &Timeline) -> Timeline {
 
 /// What a summary call of an offer would cost.
 pub(super) fn call_price(stage: &Stage<'_>, walk: &Walk<'_>, way: Way, warm: u64) -> f64 {
-    let (cached, input) = match way {
-        Way::InPlace => (warm, walk.prompt().saturating_sub(warm)),
-        Way::Auxiliary => (0, walk.prompt().min(stage.settings.summary_input)),
-    };
-    let call = SummaryCall {
-        is_in_place: way == Way::InPlace,
-        cached,
-        input,
-        output: stage.settings.summary,
-    };
-    summary_price(&call, stage.profile, stage.summariser)
+    summary_price(&stage.call(way, walk.prompt(), warm), stage.profile, stage.summariser)
 }
 
 #[cfg(test)]

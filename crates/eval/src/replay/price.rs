@@ -30,13 +30,6 @@ impl Priced {
         }
         total
     }
-
-    /// The share of prompt tokens that were read from the cache.
-    pub fn hits(&self) -> f64 {
-        let read: f64 = self.served.iter().map(|served| served.read).sum();
-        let all: f64 = self.served.iter().map(Served::prompt).sum();
-        if all > 0.0 { read / all } else { 0.0 }
-    }
 }
 
 /// Prices a track; the summariser is who writes summaries in the auxiliary way.

@@ -153,13 +153,6 @@ impl Timeline {
         }
     }
 
-    /// Tokens of instructions among the messages.
-    pub fn instructions(&self) -> u64 {
-        let messages = self.transcript.messages().iter().zip(&self.sizes);
-        let instructions = messages.filter(|(message, _)| matches!(message.role, Role::System | Role::Developer));
-        instructions.map(|(_, size)| *size).sum()
-    }
-
     /// All tokens that a prompt with everything would have.
     pub fn tokens(&self) -> u64 {
         self.preface.shared + self.preface.own + self.sizes.iter().sum::<u64>()

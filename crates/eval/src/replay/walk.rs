@@ -13,27 +13,18 @@ use mainstay_engine::compaction::Compactor;
 use mainstay_engine::compaction::Seat;
 use mainstay_engine::compaction::Verdict;
 use mainstay_engine::decide::Policy;
-use mainstay_engine::decide::ReasoningRule;
-use mainstay_engine::decide::Roles;
-use mainstay_engine::decide::Situation;
 use mainstay_engine::economy::Segment;
 use mainstay_engine::economy::SegmentKind;
-use mainstay_engine::ledger::scribe::Scribe;
-use mainstay_engine::redact::Addresses;
-use mainstay_engine::redact::Key;
-use mainstay_engine::redact::Options;
-use mainstay_engine::redact::Redactor;
 use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Part;
 use mainstay_engine::transcript::Role;
 use mainstay_engine::verify::NoSecrets;
 
+use crate::forced::scribe;
+use crate::forced::situation;
 use crate::replay::timeline::Timeline;
 use crate::replay::track::Step;
 use crate::retention::render;
-
-/// The key of the frames and references; a replay has no store.
-const KEY: [u8; 32] = [0; 32];
 
 /// One message of the prompt.
 #[derive(Clone, Debug)]
@@ -201,22 +192,17 @@ impl<'a> Walk<'a> {
     }
 
     fn original(&self, index: usize) -> Piece {
-        let message = &self.timeline.transcript.messages()[index];
+        let segment = self.timeline.segment(index);
         let dropped = match self.drops_reasoning && index < self.turn {
-            true => self.timeline.reasoning[index].min(self.timeline.sizes[index]),
+            true => self.timeline.reasoning[index].min(segment.tokens),
             false => 0,
         };
         Piece {
             segment: Segment {
                 // Without its reasoning it is another message.
                 id: self.prints[index].wrapping_add(u64::from(dropped > 0)),
-                tokens: self.timeline.sizes[index] - dropped,
-                blocks: message.parts.len() as u64,
-                kind: match message.role {
-                    _ if index < self.timeline.shared_messages => SegmentKind::SharedPreface,
-                    Role::Assistant => SegmentKind::Answer,
-                    Role::System | Role::Developer | Role::User | Role::Tool => SegmentKind::Plain,
-                },
+                tokens: segment.tokens - dropped,
+                ..segment
             },
             message: Some(index),
             written: None,
@@ -248,27 +234,13 @@ impl<'a> Walk<'a> {
         let family = self.timeline.family;
         let preface = self.preface();
         // What the prompt does not take over must not have happened.
-        let mut compactor = self.compactor.take().unwrap_or_else(|| {
-            let options = Options {
-                addresses: Addresses::All,
-                ..Options::default()
-            };
-            let redactor = Redactor::new(Key::new(KEY), options);
-            Compactor::new(family, policy).with_scribe(Scribe::new(KEY, Arc::new(redactor)))
-        });
+        let fresh = || Compactor::new(family, policy).with_scribe(scribe());
+        let mut compactor = self.compactor.take().unwrap_or_else(fresh);
         compactor.observe(&transcript);
         let untouched = compactor.clone();
         // As the engine counts: reasoning that only the provider has counted is not there for it to take out.
         let counted = (compactor.counted() as f64 * self.timeline.scale) as u64;
-        let situation = Situation {
-            prompt: preface + counted,
-            scale: self.timeline.scale,
-            forced: true,
-            reasoning: ReasoningRule::MayDrop,
-            margin: 0,
-            roles: Roles::Open,
-            block_role: Role::System,
-        };
+        let situation = situation(preface + counted, self.timeline.scale);
         let outcome = compactor.pass(&transcript, budget, policy, situation, &NoSecrets);
         let made = match outcome.verdict {
             Verdict::Compacted => {

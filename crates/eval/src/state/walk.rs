@@ -1,7 +1,5 @@
 //! Taking a fixture through its compactions. Wherever a model has to be asked, the walk stops and waits for a reply.
 
-use std::sync::Arc;
-
 use mainstay_engine::account::Budget;
 use mainstay_engine::account::Family;
 use mainstay_engine::account::ModelLimits;
@@ -13,8 +11,6 @@ use mainstay_engine::compaction::Step;
 use mainstay_engine::compaction::Verdict;
 use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::Policy;
-use mainstay_engine::decide::ReasoningRule;
-use mainstay_engine::decide::Roles;
 use mainstay_engine::decide::Seat;
 use mainstay_engine::decide::Situation;
 use mainstay_engine::decide::SummaryPolicy;
@@ -22,11 +18,6 @@ use mainstay_engine::decide::WayWanted;
 use mainstay_engine::decide::Writers;
 use mainstay_engine::decide::step_start;
 use mainstay_engine::ledger::memory::Memory;
-use mainstay_engine::ledger::scribe::Scribe;
-use mainstay_engine::redact::Addresses;
-use mainstay_engine::redact::Key;
-use mainstay_engine::redact::Options;
-use mainstay_engine::redact::Redactor;
 use mainstay_engine::summary::Reply;
 use mainstay_engine::summary::Request;
 use mainstay_engine::summary::prompts::Prompts;
@@ -38,6 +29,8 @@ use mainstay_engine::verify::Flaw;
 use mainstay_engine::verify::NoSecrets;
 
 use crate::fixture::Subject;
+use crate::forced::scribe;
+use crate::forced::situation;
 use crate::record::PassRecord;
 use crate::state::Arm;
 use crate::state::Makes;
@@ -46,8 +39,6 @@ use crate::state::Target;
 use crate::state::faults::faults;
 use crate::state::tokens;
 
-/// The key of frames and references; an evaluation has no store of its own.
-const KEY: [u8; 32] = [0; 32];
 /// A pass leaves at most this part of what there is, so that every one of a chain has something to do.
 const MOST_LEFT: (u64, u64) = (3, 4);
 
@@ -222,15 +213,7 @@ impl<'a> Walk<'a> {
             .or_else(|_| Budget::new(&[ModelLimits::of("unknown")], &policy.budget))
             .expect("the default policy has shares between zero and one");
         Pass {
-            situation: Situation {
-                prompt: compactor.counted(),
-                scale: 1.0,
-                forced: true,
-                margin: 0,
-                reasoning: ReasoningRule::MayDrop,
-                roles: Roles::Open,
-                block_role: Role::System,
-            },
+            situation: situation(compactor.counted(), 1.0),
             transcript,
             budget,
             policy,
@@ -333,12 +316,4 @@ impl<'a> Walk<'a> {
 
 fn words(flaw: &Flaw) -> String {
     format!("{}: {}", flaw.kind.code(), flaw.detail)
-}
-
-fn scribe() -> Scribe {
-    let options = Options {
-        addresses: Addresses::All,
-        ..Options::default()
-    };
-    Scribe::new(KEY, Arc::new(Redactor::new(Key::new(KEY), options)))
 }

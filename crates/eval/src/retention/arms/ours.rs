@@ -1,33 +1,21 @@
 //! Our own engines, as `mainstay compact --engine … --target` runs them. What an engine cannot bring down to the budget
 //! stays over it.
 
-use std::sync::Arc;
-
 use mainstay_engine::account::Budget;
 use mainstay_engine::account::Family;
 use mainstay_engine::account::ModelLimits;
 use mainstay_engine::compaction::Compactor;
 use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::Policy;
-use mainstay_engine::decide::ReasoningRule;
-use mainstay_engine::decide::Roles;
-use mainstay_engine::decide::Situation;
-use mainstay_engine::ledger::scribe::Scribe;
-use mainstay_engine::redact::Addresses;
-use mainstay_engine::redact::Key;
-use mainstay_engine::redact::Options;
-use mainstay_engine::redact::Redactor;
 use mainstay_engine::transcript::Draft;
 use mainstay_engine::transcript::Message;
-use mainstay_engine::transcript::Role;
 use mainstay_engine::verify::NoSecrets;
 
+use crate::forced::scribe;
+use crate::forced::situation;
 use crate::retention::arms::Arm;
 use crate::retention::arms::ArmError;
 use crate::retention::trajectory::render;
-
-/// The key of the frames and references; a measurement has no store.
-const KEY: [u8; 32] = [0; 32];
 
 /// One of our engines.
 #[derive(Clone, Copy, Debug)]
@@ -50,25 +38,11 @@ impl Arm for Ours {
         };
         let transcript = draft.assemble().transcript;
         // The budget of the metric is counted in cl100k, whatever model wrote the session.
-        let options = Options {
-            addresses: Addresses::All,
-            ..Options::default()
-        };
-        let redactor = Redactor::new(Key::new(KEY), options);
-        let scribe = Scribe::new(KEY, Arc::new(redactor));
-        let mut compactor = Compactor::new(Family::Cl100k, &policy).with_scribe(scribe);
+        let mut compactor = Compactor::new(Family::Cl100k, &policy).with_scribe(scribe());
         compactor.observe(&transcript);
         let lines = Budget::new(&[ModelLimits::of("unknown")], &policy.budget)
             .expect("the default policy has shares between zero and one");
-        let situation = Situation {
-            prompt: compactor.counted(),
-            scale: 1.0,
-            forced: true,
-            reasoning: ReasoningRule::MayDrop,
-            margin: 0,
-            roles: Roles::Open,
-            block_role: Role::System,
-        };
+        let situation = situation(compactor.counted(), 1.0);
         compactor.pass(&transcript, &lines, &policy, situation, &NoSecrets);
         Ok(compactor.messages(&transcript).iter().map(render).collect())
     }
