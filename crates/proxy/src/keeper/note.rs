@@ -1,0 +1,58 @@
+//! What was done with a request, for headers, logs and metrics. Holds no content.
+
+/// What was done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Deed {
+    /// It went out as it came: nothing had to be done.
+    #[default]
+    Nothing,
+    /// Its beginning went out as an earlier pass has left it.
+    KnownPrefix,
+    /// A pass was made for it.
+    Compacted,
+    /// It was repaired: its calls and results did not belong together.
+    Repaired,
+    /// It was passed through: its history is on the provider's side, or it is of no form that we know.
+    PassedThrough,
+    /// Something should have been done and could not be; it went out as it came.
+    FailedOpen,
+}
+
+impl Deed {
+    /// Its name in headers, logs and metrics.
+    pub fn name(self) -> &'static str {
+        match self {
+            Deed::Nothing => "none",
+            Deed::KnownPrefix => "known-prefix",
+            Deed::Compacted => "compacted",
+            Deed::Repaired => "repaired",
+            Deed::PassedThrough => "passed-through",
+            Deed::FailedOpen => "failed-open",
+        }
+    }
+}
+
+/// What was done with a request.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Note {
+    /// What was done.
+    pub deed: Deed,
+    /// Why, in a few words without content; for [`Deed::FailedOpen`] what went wrong.
+    pub reason: Option<String>,
+    /// The conversation, as the store calls it.
+    pub conversation: Option<String>,
+    /// The model that the request names.
+    pub model: Option<String>,
+    /// The prompt's tokens as it came, as far as they are counted.
+    pub tokens_before: Option<u64>,
+    /// The prompt's tokens as it goes out.
+    pub tokens_after: Option<u64>,
+    /// The window it is held against.
+    pub window: Option<u64>,
+    /// The checkpoint in force.
+    pub checkpoint: Option<String>,
+    /// Levels of pressure that this prompt reached first, mildest first.
+    pub pressure: Vec<&'static str>,
+    /// How many tool results were shrunk at insertion, in all of the prompt.
+    pub trimmed: u64,
+}
