@@ -173,6 +173,24 @@ impl Document {
         self.row(changes, block, self.transcript.messages().len()).finish()
     }
 
+    /// The elements of the list that stand for the messages before one, with changes and with a block in place of what it
+    /// stands for. Elements that a repair or a change made are spelled by us, all others as they came.
+    pub fn compacted_elements(
+        &self,
+        changes: &BTreeMap<Spot, Change>,
+        block: Option<&Block>,
+        until: usize,
+    ) -> Vec<Cow<'_, str>> {
+        let Row { mut chunks, places, .. } = self.row(changes, block, until);
+        places.iter().map(|place| std::mem::take(&mut chunks[*place])).collect()
+    }
+
+    /// Whether every message is as it was read: nothing had to be repaired.
+    pub fn is_as_read(&self) -> bool {
+        let mut origins = (0..).zip(&self.origins);
+        origins.all(|(index, origin)| *origin == Origin::Read(index))
+    }
+
     /// The messages before one as they go out, and the block among them where it stands for any of them.
     pub(crate) fn row(&self, changes: &BTreeMap<Spot, Change>, block: Option<&Block>, until: usize) -> Row<'_> {
         let messages = self.transcript.messages();
@@ -316,6 +334,8 @@ impl Document {
 pub(crate) struct Row<'a> {
     document: &'a Document,
     chunks: Vec<Cow<'a, str>>,
+    /// Which of the chunks are elements.
+    places: Vec<usize>,
     /// The message that the last element is; `None` for a block.
     last: Option<Option<usize>>,
 }
@@ -325,6 +345,7 @@ impl<'a> Row<'a> {
         Self {
             document,
             chunks: vec![document.opening()],
+            places: Vec::new(),
             last: None,
         }
     }
@@ -338,6 +359,7 @@ impl<'a> Row<'a> {
             (Some(Some(before)), Some(after)) => self.chunks.push(self.document.between(before, after)),
             (Some(_), _) => self.chunks.push(Cow::Borrowed(",")),
         }
+        self.places.push(self.chunks.len());
         self.chunks.push(element);
         self.last = Some(index);
     }

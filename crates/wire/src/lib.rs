@@ -42,6 +42,10 @@ mod authorship;
 
 mod body;
 
+pub mod request;
+
+pub mod sameness;
+
 mod records;
 
 mod unread;
