@@ -9,6 +9,7 @@ use rusqlite::OptionalExtension;
 use crate::Store;
 use crate::bodies::Packer;
 use crate::bodies::Unpacker;
+use crate::checkpoint::CheckpointId;
 use crate::error::StoreError;
 use crate::seal::Hash;
 use crate::seal::Seal;
@@ -49,11 +50,17 @@ pub(crate) fn put(
 impl Store {
     /// The ledger state that was kept under a name.
     pub fn ledger(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        let mut select = self
-            .connection
-            .prepare_cached("SELECT checkpoint, state, seal FROM ledger WHERE name = ?1")?;
-        let row = select.query_row([name], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
-        let Some((checkpoint, state, seal)): Option<(i64, Vec<u8>, Vec<u8>)> = row.optional()? else {
+        Ok(self.ledger_of_checkpoint(name)?.map(|(_, state)| state))
+    }
+
+    /// The same, and the checkpoint that it was kept with.
+    pub fn ledger_of_checkpoint(&self, name: &str) -> Result<Option<(CheckpointId, Vec<u8>)>, StoreError> {
+        let mut select = self.connection.prepare_cached(
+            "SELECT ledger.checkpoint, id, state, ledger.seal FROM ledger JOIN checkpoint ON seq = ledger.checkpoint
+             WHERE name = ?1",
+        )?;
+        let row = select.query_row([name], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)));
+        let Some((checkpoint, id, state, seal)): Option<(i64, String, Vec<u8>, Vec<u8>)> = row.optional()? else {
             return Ok(None);
         };
         if seal_of(name, checkpoint, &state)[..] != seal[..] {
@@ -61,6 +68,6 @@ impl Store {
                 "the ledger {name} is not what was written"
             )));
         }
-        Unpacker::new()?.unpack_blob(&state).map(Some)
+        Ok(Some((CheckpointId(id), Unpacker::new()?.unpack_blob(&state)?)))
     }
 }

@@ -51,6 +51,8 @@ mod ledger;
 
 mod append;
 
+pub mod memory;
+
 mod words;
 
 mod snippet;
@@ -106,6 +108,13 @@ impl Store {
     /// Opens a store that exists; for commands that must not make one.
     pub fn open_existing(path: &Path) -> Result<Store, StoreError> {
         format::open(path, format::Absent::Refuse)
+    }
+
+    /// A number that changes when somebody else has written: until then, what was not there is not there.
+    pub fn foreign_writes(&self) -> Result<i64, StoreError> {
+        Ok(self
+            .connection
+            .pragma_query_value(None, "data_version", |row| row.get(0))?)
     }
 
     /// Where the store is, links in its directory resolved.

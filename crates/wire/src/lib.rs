@@ -36,6 +36,8 @@ mod seat;
 
 pub mod in_place;
 
+mod acceptance;
+
 pub mod time;
 
 mod authorship;

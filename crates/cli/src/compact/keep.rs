@@ -5,7 +5,6 @@ use std::time::Instant;
 use mainstay_engine::compaction::Compactor;
 use mainstay_engine::compaction::Outcome;
 use mainstay_engine::compaction::Seat;
-use mainstay_engine::transcript::Part;
 use mainstay_llm::price::Spent;
 use mainstay_store::CheckpointId;
 use mainstay_store::Metrics;
@@ -13,13 +12,13 @@ use mainstay_store::NewCheckpoint;
 use mainstay_store::NewDropped;
 use mainstay_store::NewLedger;
 use mainstay_store::Store;
+use mainstay_store::memory::states;
 use mainstay_wire::document::Document;
 
 use crate::compact::Arguments;
 use crate::compact::report;
 use crate::environment;
 use crate::input::Loaded;
-use crate::memory;
 
 /// What is compacted, and since when.
 pub struct Moment<'a> {
@@ -59,7 +58,10 @@ pub fn keep(
         Some(block) => block.span.kept.len() + usize::from(block.seat == Seat::Own),
         None => document.transcript.messages().len(),
     };
-    let states = states(compactor, outcome, moment);
+    let states = compactor.scribe().map_or_else(Vec::new, |scribe| {
+        let messages = document.transcript.messages();
+        states(scribe, outcome.block.as_ref(), messages, moment.conversation)
+    });
     let ledgers: Vec<_> = states.iter().map(|(name, state)| NewLedger { name, state }).collect();
     let prompts = outcome.writing.as_ref().map(|writing| writing.prompts.as_slice());
     let prompts: Vec<(&str, &str)> = prompts
@@ -97,29 +99,6 @@ pub fn keep(
         ..NewCheckpoint::new(moment.conversation, environment::now())
     })?;
     Ok((id, result_chunks.concat()))
-}
-
-/// What the ledger knows now: under the conversation's name and, where a block went out, under its mark.
-fn states(compactor: &Compactor, outcome: &Outcome, moment: &Moment<'_>) -> Vec<(String, Vec<u8>)> {
-    let Some(scribe) = compactor.scribe() else {
-        return Vec::new();
-    };
-    let mut states = Vec::new();
-    if scribe.resumed_message().is_none() {
-        states.push((moment.conversation.to_owned(), scribe.memory().to_bytes()));
-    }
-    if let Some(block) = &outcome.block
-        && let [Part::Text(text), ..] = &block.message.parts[..]
-        && let Some(mark) = scribe.mark_of(text)
-    {
-        states.push((
-            memory::frame_name(mark),
-            scribe
-                .memory_behind(moment.document.transcript.messages(), &block.span, &block.carried)
-                .to_bytes(),
-        ));
-    }
-    states
 }
 
 /// The exact bytes that came in, cut where messages or lines begin: what the store knows already costs nothing.

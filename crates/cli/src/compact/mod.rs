@@ -21,10 +21,7 @@ use mainstay_engine::decide::Situation;
 use mainstay_engine::ledger::scribe::NothingToHide;
 use mainstay_engine::ledger::scribe::Scribe;
 use mainstay_engine::transcript::Role;
-use mainstay_engine::verify::Form;
 use mainstay_engine::verify::NoSecrets;
-use mainstay_engine::verify::check_alternation;
-use mainstay_engine::verify::check_structure;
 use mainstay_store::Store;
 use mainstay_wire::document::Document;
 use mainstay_wire::reading::WireForm;
@@ -195,18 +192,7 @@ fn refuse_broken(document: &Document, compactor: &Compactor, roles: Roles, outco
     if outcome.verdict != Verdict::Compacted {
         return;
     }
-    let form = match document.form() {
-        WireForm::Chat => Form::Chat,
-        WireForm::Responses => Form::Responses,
-        WireForm::Anthropic => Form::Anthropic,
-    };
-    let known = check_structure(document.transcript.messages(), form);
-    let result = compactor.messages(&document.transcript);
-    let mut found = check_structure(&result, form);
-    if roles == Roles::Alternating && check_alternation(document.transcript.messages()).is_empty() {
-        found.extend(check_alternation(&result));
-    }
-    found.retain(|flaw| !known.contains(flaw));
+    let mut found = document.new_flaws(compactor, roles);
     if let Some(flaw) = found.first() {
         outcome.verdict = Verdict::Unchanged(format!(
             "the result was refused ({}): {}",
