@@ -80,6 +80,22 @@ pub struct Spent {
 }
 
 impl Spent {
+    /// What was spent since an earlier look, by everybody who asked meanwhile.
+    pub fn since(&self, before: &Spent) -> Spent {
+        let cost = self.cost.map(|cost| cost - before.cost.unwrap_or(0.0));
+        Spent {
+            calls: self.calls - before.calls,
+            usage: Usage {
+                input: self.usage.input - before.usage.input,
+                cache_read: self.usage.cache_read - before.usage.cache_read,
+                cache_write: self.usage.cache_write - before.usage.cache_write,
+                output: self.usage.output - before.usage.output,
+            },
+            cost,
+            unknown: self.unknown - before.unknown,
+        }
+    }
+
     /// Adds a request.
     pub fn add(&mut self, usage: Option<&Usage>, cost: Option<f64>) {
         self.calls += 1;

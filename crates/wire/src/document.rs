@@ -13,7 +13,6 @@ use mainstay_engine::transcript::Input;
 use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Origin;
 use mainstay_engine::transcript::Part;
-use mainstay_engine::transcript::Place;
 use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::Spot;
 use mainstay_engine::transcript::ToolOutcome;
@@ -22,8 +21,8 @@ use mainstay_engine::transform::Change;
 use mainstay_engine::transform::changed_message;
 
 use crate::anthropic;
+use crate::element;
 use crate::format::Format;
-use crate::json;
 use crate::openai_chat;
 use crate::openai_responses;
 use crate::reading::About;
@@ -459,14 +458,8 @@ fn render_beside(form: WireForm, message: &Message, custom: &HashSet<&str>) -> S
 
 /// Whether a message's text reads as these parts.
 pub(crate) fn reads_as(form: WireForm, text: &str, meant: &Message) -> bool {
-    let Ok(raw) = json::value(text) else {
+    let Some(read) = element::read(form, text) else {
         return false;
-    };
-    let mut ignored = Vec::new();
-    let read = match form {
-        WireForm::Chat => openai_chat::read_message(raw, Place::Whole, &mut ignored),
-        WireForm::Responses => openai_responses::read_item(raw, Place::Whole, &mut ignored),
-        WireForm::Anthropic => anthropic::read_message(raw, Place::Whole, &mut ignored),
     };
     // A session may know more about a result than its message says.
     let said = |message: &Message| -> Vec<Part> {

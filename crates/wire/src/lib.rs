@@ -44,6 +44,8 @@ mod authorship;
 
 mod body;
 
+pub mod element;
+
 pub mod request;
 
 pub mod sameness;

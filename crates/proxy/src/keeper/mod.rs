@@ -5,16 +5,38 @@
 //! what it reported ([`Keeper::answered`]). None of them fails: where something of ours goes wrong, the request goes out as
 //! it came, and the [`Note`] says why.
 
+mod chain;
+mod conversation;
+mod desk;
+mod epoch;
+mod jobs;
+mod models;
 mod note;
+mod pass;
+mod pulse;
+mod retry;
+mod room;
+mod shelf;
+mod timing;
+mod trim;
+mod view;
+mod worker;
+
+use std::sync::Arc;
 
 use bytes::Bytes;
 use mainstay_llm::answer::Usage;
 use mainstay_wire::reading::WireForm;
 
+use crate::keeper::chain::Taken;
+use crate::keeper::room::Room;
+use crate::keeper::shelf::Shared;
 use crate::settings::Keeping;
 
 pub use note::Deed;
 pub use note::Note;
+pub use view::Overview;
+pub use view::Session;
 
 /// A request of a form that we know, read whole.
 #[derive(Clone, Debug)]
@@ -36,55 +58,90 @@ pub struct Incoming {
 pub struct Outgoing {
     /// The body.
     pub body: Bytes,
+    /// Words that a header of the request has to name beside what the client named there.
+    pub extra_header: Option<(&'static str, &'static str)>,
     /// What was done, for headers, logs and metrics.
     pub note: Note,
     /// By which the keeper knows the request again; none where it has nothing to do with it.
     pub ticket: Option<Ticket>,
 }
 
+impl Outgoing {
+    /// A request that goes out as it came.
+    fn as_it_came(body: Bytes, deed: Deed, reason: impl Into<String>) -> Self {
+        Self {
+            body,
+            extra_header: None,
+            note: Note {
+                deed,
+                reason: Some(reason.into()),
+                ..Note::default()
+            },
+            ticket: None,
+        }
+    }
+}
+
 /// By which the keeper knows a request again.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Ticket {
-    incoming: Incoming,
+    taken: Taken,
+    shared: Shared,
+    model: String,
+    /// The prompt as it went out, as counted: instructions, tools and chain.
+    counted: u64,
+    is_counting: bool,
+}
+
+impl std::fmt::Debug for Ticket {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // What is said stays out of logs.
+        formatter
+            .debug_struct("Ticket")
+            .field("model", &self.model)
+            .field("counted", &self.counted)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Knows conversations.
+#[derive(Clone)]
 pub struct Keeper {
-    #[expect(dead_code, reason = "the first passes read it")]
-    keeping: Keeping,
+    room: Arc<Room>,
 }
 
 impl Keeper {
     /// A keeper that remembers nothing yet but what its store holds.
     pub fn new(keeping: Keeping) -> Self {
-        Self { keeping }
+        Self {
+            room: Arc::new(Room::new(keeping)),
+        }
     }
 
     /// What to send for a request.
     pub async fn prepare(&self, incoming: Incoming) -> Outgoing {
-        Outgoing {
-            body: incoming.body.clone(),
-            note: Note::default(),
-            ticket: Some(Ticket { incoming }),
-        }
+        self.room.prepare(incoming).await
     }
 
     /// What to send after the provider said that the prompt does not fit, in these words; `None` where nothing can be done
     /// about it. Asked once a request.
-    pub async fn after_overflow(&self, ticket: &Ticket, _words: &str) -> Option<Outgoing> {
-        let _ = &ticket.incoming;
-        None
+    pub async fn after_overflow(&self, ticket: &Ticket, words: &str) -> Option<Outgoing> {
+        self.room.after_overflow(ticket, words).await
     }
 
-    /// What to send after the provider said that calls and results do not belong together; `None` where nothing can be done
-    /// about it. Asked once a request.
-    pub async fn after_complaint(&self, ticket: &Ticket, _words: &str) -> Option<Outgoing> {
-        let _ = &ticket.incoming;
-        None
+    /// What to send after the provider said that calls and results do not belong together, or that reasoning does not belong
+    /// where it stands; `None` where nothing can be done about it. Asked once a request.
+    pub async fn after_complaint(&self, ticket: &Ticket, words: &str) -> Option<Outgoing> {
+        self.room.after_complaint(ticket, words)
     }
 
     /// The answer is through; it reported this much, if anything.
-    pub fn answered(&self, ticket: Ticket, _usage: Option<Usage>) {
-        drop(ticket);
+    pub fn answered(&self, ticket: Ticket, usage: Option<Usage>) {
+        self.room.answered(&ticket, usage);
+    }
+
+    /// How it goes: what is remembered, and what was saved.
+    pub fn overview(&self) -> Overview {
+        self.room.overview()
     }
 }

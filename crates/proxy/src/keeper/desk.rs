@@ -1,0 +1,89 @@
+//! The store as the keeper uses it: opened when it is needed, opened anew when somebody took it away.
+
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::TryLockError;
+
+use mainstay_store::Store;
+use mainstay_store::StoreError;
+
+/// Where the store is, and the store where it is open.
+pub struct Desk {
+    path: PathBuf,
+    opened: Mutex<Option<Opened>>,
+}
+
+struct Opened {
+    store: Store,
+    /// Which file it was: a path may come to mean another one.
+    file: Option<u64>,
+}
+
+impl Desk {
+    /// A desk for the store at a path; nothing is opened yet.
+    pub fn new(path: PathBuf) -> Self {
+        Self {
+            path,
+            opened: Mutex::new(None),
+        }
+    }
+
+    /// Whether there is a store; looking something up must not make one.
+    pub fn is_there(&self) -> bool {
+        file(&self.path).is_some()
+    }
+
+    /// Works with the store, after whoever else does.
+    pub fn with<T>(&self, work: impl FnOnce(&mut Store) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        self.work(&mut opened, work)
+    }
+
+    /// Works with the store unless somebody else does; then `None`.
+    pub fn try_with<T>(&self, work: impl FnOnce(&mut Store) -> Result<T, StoreError>) -> Option<Result<T, StoreError>> {
+        let mut opened = match self.opened.try_lock() {
+            Ok(opened) => opened,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        Some(self.work(&mut opened, work))
+    }
+
+    fn work<T>(
+        &self,
+        opened: &mut Option<Opened>,
+        work: impl FnOnce(&mut Store) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        if opened.as_ref().is_some_and(|opened| opened.file != file(&self.path)) {
+            // Where the file was removed, writing on would write to nowhere.
+            *opened = None;
+        }
+        if opened.is_none() {
+            let store = Store::open(&self.path)?;
+            let file = file(&self.path);
+            *opened = Some(Opened { store, file });
+        }
+        let open = opened.as_mut().expect("it was opened above");
+        let done = work(&mut open.store);
+        if done.is_err() {
+            // Whatever is wrong with it, the next one begins anew.
+            *opened = None;
+        }
+        done
+    }
+}
+
+/// Which file a path means.
+#[cfg(unix)]
+fn file(path: &Path) -> Option<u64> {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata(path).ok().map(|metadata| metadata.ino())
+}
+
+/// Which file a path means: elsewhere an open file cannot be removed.
+#[cfg(not(unix))]
+fn file(path: &Path) -> Option<u64> {
+    path.exists().then_some(0)
+}

@@ -1,0 +1,374 @@
+//! Making a pass: the conversation read whole, compacted by the engine, looked at once more, kept, and only then in force.
+//!
+//! Runs where it may take its time: on a thread for such work, never on one that serves sockets.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use mainstay_engine::account::Budget;
+use mainstay_engine::account::Family;
+use mainstay_engine::account::Fit;
+use mainstay_engine::compaction::Moment;
+use mainstay_engine::compaction::Outcome;
+use mainstay_engine::compaction::Verdict;
+use mainstay_engine::decide::InPlace;
+use mainstay_engine::decide::Policy;
+use mainstay_engine::decide::ReasoningRule;
+use mainstay_engine::decide::Situation;
+use mainstay_engine::decide::Writers;
+use mainstay_engine::transcript::Role;
+use mainstay_engine::transcript::Timestamp;
+use mainstay_engine::verify::NoSecrets;
+use mainstay_llm::price::Spent;
+use mainstay_llm::summarise;
+use mainstay_store::Metrics;
+use mainstay_store::NewCheckpoint;
+use mainstay_store::NewDropped;
+use mainstay_store::NewLedger;
+use mainstay_store::StoreError;
+use mainstay_store::memory::states;
+use mainstay_wire::document::Document;
+use mainstay_wire::error::ReadError;
+use mainstay_wire::reading::WireForm;
+use tokio::runtime::Handle;
+
+use crate::keeper::chain::Key;
+use crate::keeper::chain::Taken;
+use crate::keeper::desk::Desk;
+use crate::keeper::epoch::Epoch;
+use crate::keeper::epoch::compose;
+use crate::keeper::timing::Order;
+use crate::keeper::trim::Trims;
+use crate::keeper::worker::Worker;
+use crate::keeper::worker::read;
+use crate::settings::Keeping;
+use crate::settings::Writing;
+
+/// What a prompt comes down to where the usual target cannot be reached, as a part of the threshold, in hundredths.
+const SHORT_RUNWAY: u64 = 60;
+
+/// What a pass is made of.
+pub struct Task {
+    /// The request it is made for.
+    pub taken: Taken,
+    /// Messages that go out in a smaller form.
+    pub trims: Trims,
+    /// The conversation's name in the store.
+    pub conversation: String,
+    /// The model it is for.
+    pub model: String,
+    /// How its messages are counted.
+    pub family: Family,
+    /// What it has to fit.
+    pub budget: Budget,
+    /// What was ordered.
+    pub order: Order,
+    /// What a count means to the provider.
+    pub fit: Fit,
+    /// Tokens of tool definitions, as counted; instructions are messages.
+    pub tools: u64,
+    /// The counted tokens of the chain as it goes out now.
+    pub counted: u64,
+    /// Who has compacted it before.
+    pub worker: Option<Box<Worker>>,
+    /// When, by the host's clock.
+    pub now: Timestamp,
+}
+
+/// A pass that was made and kept.
+pub struct Prepared {
+    /// The beginning that it stands for.
+    pub key: Key,
+    /// What stands there now.
+    pub epoch: Arc<Epoch>,
+    /// Who made it.
+    pub worker: Box<Worker>,
+    /// The share of what is needed next that it is expected to keep, where that was estimated.
+    pub retention: Option<f64>,
+}
+
+impl Prepared {
+    /// Whether something stands for a longer beginning already.
+    pub fn is_behind(&self, epoch: Option<&Arc<Epoch>>) -> bool {
+        epoch.is_some_and(|epoch| epoch.covers >= self.epoch.covers)
+    }
+}
+
+/// Why there is no pass.
+#[derive(Debug, thiserror::Error)]
+pub enum NoPass {
+    /// The engine found nothing to do, or refused its own result.
+    #[error("{0}")]
+    Refused(String),
+    /// The body could not be read.
+    #[error("the conversation could not be read: {0}")]
+    Unreadable(#[from] ReadError),
+    /// The engine broke off; nothing came of it.
+    #[error("the pass broke off")]
+    Broken,
+    /// The store could not be used.
+    #[error("the store could not be used: {0}")]
+    Store(#[from] StoreError),
+}
+
+impl NoPass {
+    /// Whether something of ours is broken, as against nothing being there to do.
+    pub fn is_failure(&self) -> bool {
+        !matches!(self, NoPass::Refused(_))
+    }
+}
+
+/// Lets a worker learn a conversation ahead of the pass that will come.
+pub fn warm_up(task: Task, keeping: &Keeping, desk: &Desk) -> Result<Box<Worker>, NoPass> {
+    let body = compose(&task.taken, None, &task.trims);
+    let document = read(task.taken.form, &body)?;
+    at_work(
+        task.worker,
+        &document,
+        &task.taken,
+        &task.conversation,
+        task.family,
+        keeping,
+        desk,
+    )
+}
+
+fn at_work(
+    known: Option<Box<Worker>>,
+    document: &Document,
+    taken: &Taken,
+    conversation: &str,
+    family: Family,
+    keeping: &Keeping,
+    desk: &Desk,
+) -> Result<Box<Worker>, NoPass> {
+    let known = known.filter(|worker| worker.fits(document, taken.len(), family));
+    let mut worker = match known {
+        Some(worker) => worker,
+        None => Box::new(Worker::new(document, taken.len(), conversation, family, keeping, desk)?),
+    };
+    worker.observe(document);
+    Ok(worker)
+}
+
+/// Makes a pass, with models where they are given, and keeps it.
+pub fn make(mut task: Task, keeping: &Keeping, desk: &Desk, writing: Option<&Writing>) -> Result<Prepared, NoPass> {
+    let started = Instant::now();
+    let body = compose(&task.taken, None, &task.trims);
+    let document = read(task.taken.form, &body)?;
+    let known = task.worker.take();
+    let mut worker = at_work(
+        known,
+        &document,
+        &task.taken,
+        &task.conversation,
+        task.family,
+        keeping,
+        desk,
+    )?;
+    let counted = worker.compactor.counted() + task.tools;
+    let situation = Situation {
+        prompt: task.fit.apply(counted),
+        scale: task.fit.scale,
+        forced: true,
+        margin: 0,
+        roles: keeping.roles,
+        block_role: match task.taken.form {
+            WireForm::Chat | WireForm::Responses => Role::System,
+            WireForm::Anthropic => Role::User,
+        },
+        reasoning: match task.taken.form {
+            WireForm::Responses => ReasoningRule::MustKeep,
+            WireForm::Chat | WireForm::Anthropic => ReasoningRule::MayDrop,
+        },
+    };
+    let (mut outcome, spent) = pass(
+        &mut worker,
+        &document,
+        &task.budget,
+        &task.order.policy,
+        situation,
+        writing,
+    );
+    if outcome.verdict != Verdict::Compacted && task.order.policy.target.is_none() {
+        // In a small window the usual runway is more than there is: a shorter one is better than none.
+        let policy = Policy {
+            target: Some(task.budget.threshold / 100 * SHORT_RUNWAY),
+            ..task.order.policy.clone()
+        };
+        outcome = pass(&mut worker, &document, &task.budget, &policy, situation, None).0;
+    }
+    if let Verdict::Unchanged(reason) = &outcome.verdict {
+        return Err(NoPass::Refused(reason.clone()));
+    }
+    if let Some(flaw) = document.new_flaws(&worker.compactor, keeping.roles).first() {
+        let words = format!("the result was refused ({}): {}", flaw.kind.code(), flaw.detail);
+        return Err(NoPass::Refused(words));
+    }
+    let (covers, elements, tokens) = worker.beginning(&document, task.taken.len(), task.taken.lead);
+    let left: u64 = worker
+        .compactor
+        .counted()
+        .saturating_sub(tokens + worker.instructions());
+    if tokens + left >= task.counted || covers == 0 {
+        return Err(NoPass::Refused(format!(
+            "what would be sent has {} tokens, not less than {}",
+            tokens + left,
+            task.counted
+        )));
+    }
+    let key = task.taken.keys[covers];
+    let mut epoch = Epoch {
+        covers,
+        text: elements.join(","),
+        tokens,
+        made_at: task.taken.len(),
+        mode: outcome.mode().to_owned(),
+        checkpoint: String::new(),
+    };
+    let kept = Kept {
+        task: &task,
+        document: &document,
+        worker: &worker,
+        outcome: &outcome,
+        spent,
+        started,
+    };
+    epoch.checkpoint = kept.keep(&key, &epoch, desk)?;
+    Ok(Prepared {
+        key,
+        epoch: Arc::new(epoch),
+        worker,
+        retention: task.order.retention,
+    })
+}
+
+fn pass(
+    worker: &mut Worker,
+    document: &Document,
+    budget: &Budget,
+    policy: &Policy,
+    situation: Situation,
+    writing: Option<&Writing>,
+) -> (Outcome, Option<Spent>) {
+    let compactor = &mut worker.compactor;
+    let Some(writing) = writing else {
+        let outcome = compactor.pass(&document.transcript, budget, policy, situation, &NoSecrets);
+        return (outcome, None);
+    };
+    let models = writing.chain.models();
+    let known = Writers {
+        window: writing.chain.smallest_window().unwrap_or(0),
+        output: models.iter().map(|model| model.output).min().unwrap_or(0),
+        in_place: InPlace::Impossible("the conversation's key is the client's, and not ours to ask with".to_owned()),
+    };
+    let moment = Moment {
+        transcript: &document.transcript,
+        budget,
+        policy,
+        situation,
+        leaks: &NoSecrets,
+        writers: Some((&known, &writing.prompts)),
+    };
+    let deadline = writing
+        .chain
+        .deadline
+        .map(|deadline| tokio::time::Instant::now() + deadline);
+    let writers = summarise::Writers {
+        chain: &writing.chain,
+        in_place: None,
+        until: deadline,
+        watch: &|_| {},
+    };
+    let before = writing.chain.client().spent();
+    let outcome = Handle::current().block_on(summarise::pass(compactor, &moment, &writers));
+    (outcome, Some(writing.chain.client().spent().since(&before)))
+}
+
+/// Everything that a checkpoint is made of.
+struct Kept<'a> {
+    task: &'a Task,
+    document: &'a Document,
+    worker: &'a Worker,
+    outcome: &'a Outcome,
+    spent: Option<Spent>,
+    started: Instant,
+}
+
+impl Kept<'_> {
+    /// Keeps the pass; when this returns, it is on disk.
+    fn keep(&self, key: &Key, epoch: &Epoch, desk: &Desk) -> Result<String, StoreError> {
+        let Kept {
+            task,
+            document,
+            worker,
+            outcome,
+            ..
+        } = *self;
+        let original = chunks(&task.taken);
+        let composed = compose(&task.taken, Some(epoch), &task.trims);
+        let dropped: Vec<NewDropped<'_>> = outcome.dropped.iter().map(NewDropped::from).collect();
+        let messages = document.transcript.messages();
+        let mut states = worker.compactor.scribe().map_or_else(Vec::new, |scribe| {
+            states(scribe, outcome.block.as_ref(), messages, &task.conversation)
+        });
+        states.push((Epoch::name(key), epoch.to_bytes()));
+        let ledgers: Vec<NewLedger<'_>> = states.iter().map(|(name, state)| NewLedger { name, state }).collect();
+        let prompts = outcome.writing.as_ref().map_or(&[][..], |writing| &writing.prompts);
+        let prompts: Vec<(&str, &str)> = prompts.iter().map(|(name, hash)| (*name, hash.as_str())).collect();
+        let new = NewCheckpoint {
+            source: "proxy",
+            format: document.format.name,
+            form: document.form().name(),
+            model: Some(&task.model),
+            original: &original,
+            result: &[&composed],
+            dropped: &dropped,
+            metrics: self.metrics(epoch),
+            prompts: &prompts,
+            engine_version: env!("CARGO_PKG_VERSION"),
+            ledgers: &ledgers,
+            ..NewCheckpoint::new(&task.conversation, task.now)
+        };
+        desk.with(|store| store.append(&new)).map(|id| id.to_string())
+    }
+
+    fn metrics(&self, epoch: &Epoch) -> Metrics {
+        let Kept { task, outcome, .. } = *self;
+        let messages = self.document.transcript.messages();
+        let preface = task.tools + self.worker.instructions();
+        let left: u64 = self
+            .worker
+            .compactor
+            .counted()
+            .saturating_sub(self.worker.instructions());
+        Metrics {
+            mode: epoch.mode.clone(),
+            trigger: task.order.trigger.to_owned(),
+            tokens_before: task.fit.apply(task.counted + preface),
+            tokens_after: task.fit.apply(left + preface),
+            messages_before: messages.len() as u64,
+            messages_after: self.worker.compactor.messages(&self.document.transcript).len() as u64,
+            turns: messages.iter().filter(|message| message.opens_turn()).count() as u64,
+            earliest_changed: outcome.earliest_changed.map(|index| index as u64),
+            duration_ms: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
+            summary_tokens: outcome.writing.as_ref().map_or(0, |writing| writing.tokens),
+            summary_calls: self.spent.map_or(0, |spent| spent.calls),
+            auxiliary_tokens: self.spent.map_or(0, |spent| spent.usage.total()),
+            ..Metrics::default()
+        }
+    }
+}
+
+/// The exact bytes that came in, cut where messages begin: what the store knows already costs nothing.
+fn chunks(taken: &Taken) -> Vec<&[u8]> {
+    let mut chunks = Vec::with_capacity(2 * taken.glance.elements.len() + 1);
+    let mut at = 0;
+    for range in &taken.glance.elements {
+        chunks.push(&taken.body[at..range.start]);
+        chunks.push(&taken.body[range.clone()]);
+        at = range.end;
+    }
+    chunks.push(&taken.body[at..]);
+    chunks
+}

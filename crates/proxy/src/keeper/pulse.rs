@@ -1,0 +1,139 @@
+//! How a conversation goes: its requests, what they cost, what they would have cost, and what earlier passes taught.
+
+use mainstay_engine::account::Budget;
+use mainstay_engine::account::Pressure;
+use mainstay_engine::decide::EconomicPolicy;
+use mainstay_engine::decide::Economist;
+use mainstay_engine::decide::Thrash;
+use mainstay_engine::economy::Profile;
+use mainstay_engine::transcript::Timestamp;
+use mainstay_llm::answer::Usage;
+
+/// The last request that went out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sent {
+    /// When.
+    pub at: Timestamp,
+    /// Its prompt, on the provider's scale.
+    pub prompt: u64,
+    /// What the prompt would have been without us.
+    pub whole: u64,
+}
+
+/// How a conversation goes.
+#[derive(Clone, Debug)]
+pub struct Pulse {
+    /// When its first request came.
+    pub began: Timestamp,
+    /// Requests so far.
+    pub requests: u64,
+    /// Tokens that came back so far.
+    pub output: u64,
+    /// Tokens of prompts that went out, and that would have gone out.
+    pub prompts: u64,
+    /// The same without us.
+    pub prompts_whole: u64,
+    /// The last request.
+    pub last: Option<Sent>,
+    /// The prompt of the last request but one, and what it would have been: what the cache could have.
+    before_last: Option<Sent>,
+    /// Passes that were made.
+    pub passes: u64,
+    /// Dollars that requests cost, and that they would have cost, where prices are known.
+    pub cost: f64,
+    /// The same without us.
+    pub cost_whole: f64,
+    /// Whether passes help.
+    pub thrash: Thrash,
+    /// Levels of pressure that were told.
+    pub pressure: Pressure,
+    /// When a pass pays.
+    pub economist: Economist,
+    /// The window it was last held against.
+    pub window: u64,
+    /// From where on a pass is due, whatever pays.
+    pub threshold: u64,
+    /// Why the last pass was made, or why none is.
+    pub reason: String,
+}
+
+impl Pulse {
+    /// A conversation that begins now.
+    pub fn new(economic: EconomicPolicy, now: Timestamp) -> Self {
+        Self {
+            began: now,
+            requests: 0,
+            output: 0,
+            prompts: 0,
+            prompts_whole: 0,
+            last: None,
+            before_last: None,
+            passes: 0,
+            cost: 0.0,
+            cost_whole: 0.0,
+            thrash: Thrash::default(),
+            pressure: Pressure::default(),
+            economist: Economist::new(economic),
+            window: 0,
+            threshold: 0,
+            reason: String::new(),
+        }
+    }
+
+    /// The same for a conversation that leaves this one: what was learnt stays, what was counted does not.
+    pub fn branch(&self) -> Self {
+        Self {
+            output: 0,
+            requests: 0,
+            prompts: 0,
+            prompts_whole: 0,
+            passes: 0,
+            cost: 0.0,
+            cost_whole: 0.0,
+            ..self.clone()
+        }
+    }
+
+    /// A request goes out.
+    pub fn sent(&mut self, sent: Sent, budget: &Budget) {
+        self.requests += 1;
+        self.before_last = self.last;
+        self.last = Some(sent);
+        self.window = budget.window;
+        self.threshold = budget.threshold;
+    }
+
+    /// How many tokens of the next prompt's beginning the provider's cache has, if it keeps them for so many milliseconds.
+    pub fn warm(&self, now: Timestamp, lifetime: i64) -> u64 {
+        let alive = self.last.filter(|last| now.0 - last.at.0 <= lifetime);
+        alive.map_or(0, |last| last.prompt)
+    }
+
+    /// The answer to the last request is through.
+    pub fn answered(&mut self, usage: Usage, profile: Option<&Profile>, now: Timestamp) {
+        self.output += usage.output;
+        self.prompts += usage.input;
+        let Some(last) = self.last else {
+            return;
+        };
+        // What we added or took away is known by our count only; everything else was reported.
+        let whole = usage.input + last.whole.saturating_sub(last.prompt);
+        self.prompts_whole += whole;
+        self.thrash.reported(usage.input, self.threshold, now);
+        let Some(profile) = profile else {
+            return;
+        };
+        let output = usage.output as f64;
+        let alive = self
+            .before_last
+            .filter(|before| last.at.0 - before.at.0 <= profile.cache.lifetime);
+        let cached_whole = alive.map_or(0, |before| before.whole) as f64;
+        self.cost += profile.price(usage.input as f64, usage.cache_read as f64, output);
+        self.cost_whole += profile.price(whole as f64, cached_whole, output);
+    }
+
+    /// Tokens that came back with every request, on average.
+    pub fn mean_output(&self) -> f64 {
+        self.output as f64 / self.requests.max(1) as f64
+    }
+}

@@ -1,0 +1,261 @@
+//! What is sent after the provider has refused a request: shorter where it was too long, repaired where it was malformed.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use bytes::BytesMut;
+use mainstay_engine::account::Fit;
+use mainstay_engine::decide::Engine;
+use mainstay_engine::decide::Policy;
+use mainstay_wire::reading::WireForm;
+use mainstay_wire::request::Glance;
+
+use crate::keeper::Deed;
+use crate::keeper::Note;
+use crate::keeper::Outgoing;
+use crate::keeper::Ticket;
+use crate::keeper::chain::Taken;
+use crate::keeper::epoch::Epoch;
+use crate::keeper::epoch::compose;
+use crate::keeper::room::Asked;
+use crate::keeper::room::Preface;
+use crate::keeper::room::Room;
+use crate::keeper::shelf::locked;
+use crate::keeper::timing::Order;
+use crate::keeper::worker::read;
+
+/// The header, and what it has to name, for the provider to leave out reasoning that no longer belongs.
+pub const DROPPING: (&str, &str) = ("anthropic-beta", "thinking-binding-controls-2026-08-01");
+/// The setting that goes with it.
+const DROP_BLOCK: &str = r#""block_binding":{"prefix_mismatch_behavior":"drop_block"}"#;
+/// How long a pass may take when the request fails without it.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// What a prompt that did not fit comes down to, as a part of what fits, in hundredths: there has to be a runway.
+const AIM: u64 = 60;
+/// Smaller numbers in an error are not about windows.
+const LEAST_WINDOW: u64 = 1_000;
+
+/// What an error said about sizes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Sizes {
+    /// The window.
+    window: Option<u64>,
+    /// The prompt that did not fit.
+    prompt: Option<u64>,
+}
+
+/// Reads the sizes out of an error's words: the window is the smallest figure, unless a sum is held against a limit; a prompt that
+/// did not fit is larger than it.
+fn sizes(words: &str) -> Sizes {
+    let numbers = |text: &str| -> Vec<u64> {
+        let plain: String = text.chars().filter(|c| *c != ',' && *c != '_').collect();
+        let digits = plain.split(|c: char| !c.is_ascii_digit());
+        digits
+            .filter_map(|digits| digits.parse().ok())
+            .filter(|number| *number >= LEAST_WINDOW)
+            .collect()
+    };
+    if let Some((before, behind)) = words.split_once(" > ")
+        && let Some(window) = numbers(behind).first().copied()
+    {
+        let prompt = numbers(before).into_iter().filter(|number| *number > window).max();
+        return Sizes {
+            window: Some(window),
+            prompt,
+        };
+    }
+    let all = numbers(words);
+    let window = all.iter().min().copied();
+    let prompt = all.iter().max().copied().filter(|prompt| Some(*prompt) > window);
+    Sizes { window, prompt }
+}
+
+impl Room {
+    pub async fn after_overflow(self: &Arc<Self>, ticket: &Ticket, words: &str) -> Option<Outgoing> {
+        let told = sizes(words);
+        let known = self.models.of(&ticket.model, self.keeping.window, &self.desk);
+        let believed = known.fit().apply(ticket.counted);
+        if let Some(window) = told.window.filter(|window| *window < 2 * believed.max(LEAST_WINDOW)) {
+            self.models.learn_window(&ticket.model, window);
+        }
+        if let Some(prompt) = told.prompt {
+            self.models.observe(&ticket.model, ticket.counted, prompt);
+        }
+        let mut asked = self.again(ticket)?;
+        // Where the provider finds more in the prompt than we do, its word counts.
+        let real = told
+            .prompt
+            .unwrap_or_else(|| believed.max(asked.budget.window + asked.budget.window / 10));
+        let fit = Fit {
+            scale: (real as f64 / ticket.counted.max(1) as f64).max(known.fit().scale),
+            fixed: 0.0,
+        };
+        asked.fit = Some(fit);
+        let room = asked.budget.window - asked.budget.output;
+        let order = Order {
+            policy: Policy {
+                engine: match self.keeping.policy.engine {
+                    Engine::Prune => Engine::Prune,
+                    _ => Engine::Ledger,
+                },
+                target: Some(room / 100 * AIM),
+                tail: None,
+                ..self.keeping.policy.clone()
+            },
+            reason: "the provider found the prompt too long".to_owned(),
+            trigger: "overflow",
+            retention: None,
+            is_must: true,
+        };
+        let mut note = Note {
+            model: Some(asked.model.clone()),
+            window: Some(asked.budget.window),
+            ..Note::default()
+        };
+        self.pass_now(&asked, order, PATIENCE, &mut note).await;
+        (note.deed == Deed::Compacted).then(|| self.send(asked, note, ticket.is_counting))
+    }
+
+    /// The request of a ticket, to be sent again.
+    fn again(&self, ticket: &Ticket) -> Option<Asked> {
+        let known = self.models.of(&ticket.model, self.keeping.window, &self.desk);
+        let output = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
+        let output = output.iter().find_map(|key| ticket.taken.number(key));
+        let budget = known.budget(&self.keeping.policy, output).ok()?;
+        let preface: Preface = self.preface(&ticket.taken, known.family);
+        Some(Asked {
+            client: Room::client_of(&ticket.taken),
+            taken: ticket.taken.clone(),
+            shared: Arc::clone(&ticket.shared),
+            model: ticket.model.clone(),
+            known,
+            budget,
+            preface,
+            fit: None,
+        })
+    }
+
+    pub fn after_complaint(self: &Arc<Self>, ticket: &Ticket, words: &str) -> Option<Outgoing> {
+        let asked = self.again(ticket)?;
+        let mut note = Note {
+            deed: Deed::Repaired,
+            model: Some(asked.model.clone()),
+            window: Some(asked.budget.window),
+            ..Note::default()
+        };
+        let lower = words.to_lowercase();
+        if lower.contains("signature") || lower.contains("thinking") {
+            let mut conversation = locked(&ticket.shared);
+            // Without a pass of ours, reasoning stands where the client has put it.
+            if conversation.drops_blocks || conversation.epoch().is_none() {
+                return None;
+            }
+            conversation.drops_blocks = true;
+            drop(conversation);
+            note.reason = Some("reasoning that no longer belongs is left out by the provider".to_owned());
+        } else {
+            self.repair(ticket)?;
+            note.reason = Some("calls and results did not belong together".to_owned());
+        }
+        Some(self.send(asked, note, ticket.is_counting))
+    }
+
+    /// Puts the conversation as it is repaired in place of itself.
+    fn repair(&self, ticket: &Ticket) -> Option<()> {
+        let taken = &ticket.taken;
+        let mut conversation = locked(&ticket.shared);
+        let epoch = conversation.epoch().cloned();
+        let body = compose(taken, epoch.as_deref(), &conversation.trims);
+        let document = read(taken.form, &body).ok()?;
+        if document.is_as_read() || taken.len() == 0 {
+            return None;
+        }
+        let messages = document.transcript.messages();
+        let elements = document.compacted_elements(&BTreeMap::new(), None, messages.len());
+        let text: Vec<&str> = elements.iter().skip(taken.lead).map(|element| &**element).collect();
+        let checkpoint = epoch.map_or_else(String::new, |epoch| epoch.checkpoint.clone());
+        let repaired = Epoch::repair(taken.len(), text.join(","), conversation.counted(), checkpoint);
+        conversation.adopt(taken.keys[taken.len()], Arc::new(repaired));
+        Some(())
+    }
+}
+
+/// The body with the wish that reasoning which no longer belongs be left out; `None` where there is no reasoning, or the wish
+/// stands there already.
+pub fn told_to_drop(taken: &Taken, body: &Bytes) -> Option<Bytes> {
+    if taken.form != WireForm::Anthropic {
+        return None;
+    }
+    let thinking = Glance::of(taken.form, body)?.field(body, "thinking")?;
+    let value = &body[thinking.clone()];
+    if !value.ends_with(b"}") || memchr::memmem::find(value, b"block_binding").is_some() {
+        return None;
+    }
+    let inside = value[1..value.len() - 1].trim_ascii();
+    let mut out = BytesMut::with_capacity(body.len() + DROP_BLOCK.len() + 1);
+    out.extend_from_slice(&body[..thinking.end - 1]);
+    if !inside.is_empty() {
+        out.extend_from_slice(b",");
+    }
+    out.extend_from_slice(DROP_BLOCK.as_bytes());
+    out.extend_from_slice(&body[thinking.end - 1..]);
+    Some(out.freeze())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_out_of_every_provider_s_words() {
+        for (words, window, prompt) in [
+            (
+                "prompt is too long: 208310 tokens > 200000 maximum",
+                Some(200_000),
+                Some(208_310),
+            ),
+            (
+                "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000",
+                Some(200_000),
+                None,
+            ),
+            (
+                "This model's maximum context length is 128000 tokens. However, your messages resulted in 130001 tokens.",
+                Some(128_000),
+                Some(130_001),
+            ),
+            (
+                "The input token count (1,200,000) exceeds the maximum number of tokens allowed (1048576).",
+                Some(1_048_576),
+                Some(1_200_000),
+            ),
+            (
+                "the prompt has 9000 tokens, but the configured context size is 4096",
+                Some(4_096),
+                Some(9_000),
+            ),
+            ("Your input exceeds the context window of this model.", None, None),
+            ("Range of input length should be [1, 129024]", Some(129_024), None),
+        ] {
+            assert_eq!(sizes(words), Sizes { window, prompt }, "{words}");
+        }
+    }
+
+    #[test]
+    fn the_wish_is_put_where_it_belongs_and_once() {
+        let told = |body: &'static str| {
+            let body = Bytes::from_static(body.as_bytes());
+            let taken = Taken::new(WireForm::Anthropic, body.clone(), "", None).unwrap();
+            told_to_drop(&taken, &body)
+        };
+        let body = told(r#"{"thinking":{"type":"adaptive"},"messages":[]}"#).unwrap();
+        assert_eq!(
+            body,
+            r#"{"thinking":{"type":"adaptive","block_binding":{"prefix_mismatch_behavior":"drop_block"}},"messages":[]}"#
+        );
+        assert_eq!(told(r#"{"messages":[]}"#), None);
+        assert_eq!(told(r#"{"thinking":{"block_binding":{}},"messages":[]}"#), None);
+    }
+}

@@ -1,0 +1,471 @@
+//! Where the keeper's parts come together: recognising a conversation, learning what is new, deciding, and composing.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::time::SystemTime;
+use std::time::UNIX_EPOCH;
+
+use mainstay_engine::account::Budget;
+use mainstay_engine::account::Family;
+use mainstay_engine::account::Fit;
+use mainstay_engine::account::TextKind;
+use mainstay_engine::account::TokenCounter;
+use mainstay_engine::decide::EconomicPolicy;
+use mainstay_engine::transcript::Timestamp;
+use mainstay_llm::answer::Usage;
+use mainstay_llm::profile::Client;
+use mainstay_store::NewTrimmed;
+use mainstay_wire::reading::WireForm;
+
+use crate::keeper::Deed;
+use crate::keeper::Incoming;
+use crate::keeper::Note;
+use crate::keeper::Outgoing;
+use crate::keeper::Ticket;
+use crate::keeper::chain::Key;
+use crate::keeper::chain::Taken;
+use crate::keeper::conversation::Conversation;
+use crate::keeper::desk::Desk;
+use crate::keeper::epoch::Epoch;
+use crate::keeper::epoch::compose;
+use crate::keeper::models::Known;
+use crate::keeper::models::Models;
+use crate::keeper::pulse::Pulse;
+use crate::keeper::pulse::Sent;
+use crate::keeper::retry;
+use crate::keeper::shelf::Shared;
+use crate::keeper::shelf::Shelf;
+use crate::keeper::shelf::locked;
+use crate::keeper::timing::Due;
+use crate::keeper::timing::Sight;
+use crate::keeper::timing::due;
+use crate::keeper::trim::Giant;
+use crate::keeper::view::Overview;
+use crate::keeper::view::Session;
+use crate::settings::Keeping;
+use crate::settings::Timing;
+
+/// More new text than this is learnt on a thread that no socket waits for.
+const INLINE_BYTES: usize = 64 << 10;
+/// Nothing stands for the beginning of a shorter body: not even the smallest window would have made us compact it.
+const LEAST_COMPACTED: usize = 8 << 10;
+/// So many instructions and tool lists are remembered by their count.
+const MOST_PREFACES: usize = 1_024;
+/// A result is not shrunk below this part of the window, whatever was set.
+const TRIM_SHARE: u64 = 4;
+
+/// Where the keeper's parts come together.
+pub struct Room {
+    pub keeping: Keeping,
+    pub desk: Desk,
+    pub models: Models,
+    shelf: Mutex<Shelf>,
+    prefaces: Mutex<HashMap<Key, Preface>>,
+}
+
+/// Tokens of what stands around a chain, as counted.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Preface {
+    pub instructions: u64,
+    pub tools: u64,
+}
+
+impl Preface {
+    pub fn total(self) -> u64 {
+        self.instructions + self.tools
+    }
+}
+
+/// What is known of a request before anything is decided.
+pub struct Asked {
+    pub taken: Taken,
+    pub shared: Shared,
+    pub model: String,
+    pub known: Known,
+    pub budget: Budget,
+    pub preface: Preface,
+    pub client: Client,
+    /// What a count means to the provider, where it has just told us.
+    pub fit: Option<Fit>,
+}
+
+impl Asked {
+    /// What a count means to the provider.
+    pub fn fit(&self) -> Fit {
+        self.fit.unwrap_or_else(|| self.known.fit())
+    }
+}
+
+/// The time, as the host's clock has it.
+pub fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+impl Room {
+    pub fn new(keeping: Keeping) -> Self {
+        let desk = Desk::new(keeping.store.clone());
+        if desk.is_there() {
+            // The first request shall not wait for it; whatever is wrong shows again when it is needed.
+            let _ = desk.with(|store| store.foreign_writes());
+        }
+        Self {
+            keeping,
+            desk,
+            models: Models::default(),
+            shelf: Mutex::default(),
+            prefaces: Mutex::default(),
+        }
+    }
+
+    fn shelf(&self) -> std::sync::MutexGuard<'_, Shelf> {
+        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub async fn prepare(self: &Arc<Self>, incoming: Incoming) -> Outgoing {
+        let body = incoming.body.clone();
+        let asked = match self.take(incoming.form, &incoming).await {
+            Ok(asked) => asked,
+            Err((deed, reason)) => return Outgoing::as_it_came(body, deed, reason),
+        };
+        let mut note = Note {
+            model: Some(asked.model.clone()),
+            window: Some(asked.budget.window),
+            ..Note::default()
+        };
+        if !incoming.only_counts {
+            self.act(&asked, &mut note).await;
+        }
+        self.send(asked, note, incoming.only_counts)
+    }
+
+    /// Recognises the conversation of a request and learns what is new in it.
+    async fn take(self: &Arc<Self>, form: WireForm, incoming: &Incoming) -> Result<Asked, (Deed, String)> {
+        let body = incoming.body.clone();
+        let Some(taken) = Taken::new(form, body, &incoming.tenant, incoming.pinned.as_deref()) else {
+            return Err((
+                Deed::PassedThrough,
+                "the body is no request with a list of messages".to_owned(),
+            ));
+        };
+        if let Some(field) = taken.server_state() {
+            return Err((
+                Deed::PassedThrough,
+                format!("the provider keeps or compacts the history: {field}"),
+            ));
+        }
+        let model = taken.text("model").unwrap_or_default().to_owned();
+        let known = self.models.of(&model, self.keeping.window, &self.desk);
+        let output = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
+        let output = output.iter().find_map(|key| taken.number(key));
+        let budget = known.budget(&self.keeping.policy, output);
+        let budget = budget.map_err(|error| (Deed::FailedOpen, error.to_string()))?;
+        let preface = self.preface(&taken, known.family);
+        let shared = self.recognise(&taken, incoming.pinned.as_deref(), known.family);
+        let fresh = locked(&shared).new_bytes(&taken);
+        let taken = if fresh > INLINE_BYTES {
+            let (room, shared, model) = (Arc::clone(self), Arc::clone(&shared), model.clone());
+            let (family, window) = (known.family, budget.window);
+            let learnt = tokio::task::spawn_blocking(move || {
+                room.learn(&shared, &taken, &model, family, window);
+                taken
+            });
+            learnt
+                .await
+                .map_err(|_| (Deed::FailedOpen, "the conversation could not be learnt".to_owned()))?
+        } else {
+            self.learn(&shared, &taken, &model, known.family, budget.window);
+            taken
+        };
+        Ok(Asked {
+            client: Room::client_of(&taken),
+            taken,
+            shared,
+            model,
+            known,
+            budget,
+            preface,
+            fit: None,
+        })
+    }
+
+    /// Only agents that mark their prompts for the cache themselves are like Claude Code.
+    pub fn client_of(taken: &Taken) -> Client {
+        let is_marked = memchr::memmem::find(&taken.body, b"cache_control").is_some();
+        match taken.form {
+            WireForm::Anthropic if is_marked => Client::ClaudeCode,
+            _ => Client::Mainstay,
+        }
+    }
+
+    pub fn preface(&self, taken: &Taken, family: Family) -> Preface {
+        let pieces = taken.preface();
+        if pieces.is_empty() {
+            return Preface::default();
+        }
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(family.name().as_bytes());
+        for piece in &pieces {
+            hasher.update(&(piece.len() as u64).to_le_bytes());
+            hasher.update(piece);
+        }
+        let key: Key = hasher.finalize().into();
+        let prefaces = || self.prefaces.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = prefaces().get(&key) {
+            return *known;
+        }
+        let count = |piece: &[u8]| family.count(&String::from_utf8_lossy(piece), TextKind::Arguments);
+        let tools = taken.glance.value(&taken.body, "tools").map_or(0, count);
+        let all: u64 = pieces.iter().map(|piece| count(piece)).sum();
+        let preface = Preface {
+            instructions: all - tools,
+            tools,
+        };
+        let mut prefaces = prefaces();
+        if prefaces.len() >= MOST_PREFACES {
+            prefaces.clear();
+        }
+        prefaces.insert(key, preface);
+        preface
+    }
+
+    /// The conversation that a request continues: a known one, a branch of one, or a new one.
+    fn recognise(&self, taken: &Taken, pinned: Option<&str>, family: Family) -> Shared {
+        let found = self.shelf().find(taken);
+        let conversation = match found {
+            Some(shared) => {
+                let known = locked(&shared);
+                if known.is_continued_by(taken) {
+                    drop(known);
+                    return shared;
+                }
+                known.branch(taken)
+            }
+            None => {
+                let economic = match self.keeping.timing {
+                    Timing::Economic(policy) => policy,
+                    Timing::Threshold | Timing::Never => EconomicPolicy::default(),
+                };
+                Conversation::new(taken, pinned, family, Pulse::new(economic, now()))
+            }
+        };
+        Arc::new(Mutex::new(conversation))
+    }
+
+    fn learn(&self, shared: &Shared, taken: &Taken, model: &str, family: Family, window: u64) {
+        let mut conversation = locked(shared);
+        if conversation.family != family {
+            // Another tokenizer counts everything anew.
+            conversation.family = family;
+            conversation.seen.clear();
+            conversation.keys.truncate(1);
+            conversation.trims = Default::default();
+            conversation.worker = None;
+        }
+        if conversation.model != model {
+            model.clone_into(&mut conversation.model);
+        }
+        // A slower request of the same conversation may have been overtaken.
+        if conversation.is_continued_by(taken) {
+            let limit = self.keeping.trim.map(|limit| limit.min(window / TRIM_SHARE));
+            conversation.learn(taken, limit, &mut |giant, name| self.put_away(giant, name));
+            self.look_up(&mut conversation, taken);
+        }
+        let weight = conversation.weight();
+        drop(conversation);
+        self.shelf().put(shared, taken, weight, self.keeping.memory);
+    }
+
+    fn put_away(&self, giant: &Giant<'_>, conversation: &str) -> Option<String> {
+        let new = NewTrimmed {
+            conversation: Some(conversation),
+            tool: giant.tool,
+            original: giant.text.as_bytes(),
+            tokens: giant.tokens,
+            failed: giant.failed,
+            created: now(),
+        };
+        // What cannot be kept is not taken away.
+        self.desk.with(|store| store.keep_trimmed(&new)).ok()
+    }
+
+    /// Looks in the store for what another proxy, or this one in an earlier life, has put in place of a beginning.
+    fn look_up(&self, conversation: &mut Conversation, taken: &Taken) {
+        if taken.body.len() < LEAST_COMPACTED || !self.desk.is_there() {
+            return;
+        }
+        let covered = conversation.epoch().map_or(0, |epoch| epoch.covers);
+        let looked = conversation.looked;
+        let found = self.desk.try_with(|store| {
+            let writes = store.foreign_writes()?;
+            if looked == Some(writes) {
+                return Ok((writes, None));
+            }
+            for covers in (covered + 1..taken.keys.len()).rev() {
+                let key = &taken.keys[covers];
+                // Reasoning has no key of its own; it stays with what comes behind it.
+                if *key == taken.keys[covers - 1] {
+                    continue;
+                }
+                if let Some((checkpoint, state)) = store.ledger_of_checkpoint(&Epoch::name(key))?
+                    && let Some(epoch) = Epoch::from_bytes(&state, checkpoint.as_str())
+                {
+                    return Ok((writes, Some((*key, Epoch { covers, ..epoch }))));
+                }
+            }
+            Ok((writes, None))
+        });
+        if let Some(Ok((writes, found))) = found {
+            conversation.looked = Some(writes);
+            if let Some((key, epoch)) = found {
+                conversation.worker = None;
+                conversation.adopt(key, Arc::new(epoch));
+            }
+        }
+    }
+
+    /// Does what is due before a request, and writes down what that was.
+    async fn act(self: &Arc<Self>, asked: &Asked, note: &mut Note) {
+        let due = {
+            let mut conversation = locked(&asked.shared);
+            let conversation = &mut *conversation;
+            let fit = asked.fit();
+            let sight = Sight {
+                budget: &asked.budget,
+                prompt: fit.apply(asked.preface.total() + conversation.counted()),
+                preface: asked.preface.total(),
+                history: conversation.counted_whole(),
+                fit,
+                profile: asked.known.profile(asked.client).map(|profile| &**profile),
+                is_signed: asked.taken.form == WireForm::Anthropic && conversation.is_in_signed_turn(),
+                now: now(),
+            };
+            let due = due(&self.keeping, &mut conversation.pulse, &sight);
+            if let Due::No(reason) = &due {
+                reason.clone_into(&mut conversation.pulse.reason);
+            }
+            due
+        };
+        match due {
+            Due::No(_) => {}
+            Due::Learn => self.start_learning(asked),
+            Due::Soon(order) => self.start_preparing(asked, *order),
+            Due::Now(order) => self.bring_about(asked, *order, note).await,
+        }
+    }
+
+    /// Puts together what goes out.
+    pub fn send(&self, asked: Asked, mut note: Note, is_counting: bool) -> Outgoing {
+        let mut conversation = locked(&asked.shared);
+        let conversation = &mut *conversation;
+        let fit = asked.fit();
+        let counted = asked.preface.total() + conversation.counted();
+        let prompt = fit.apply(counted);
+        let whole = fit.apply(asked.preface.total() + conversation.counted_whole());
+        let epoch = conversation.epoch();
+        let mut body = compose(&asked.taken, epoch.map(|epoch| &**epoch), &conversation.trims);
+        if note.deed == Deed::Nothing && epoch.is_some() {
+            note.deed = Deed::KnownPrefix;
+        }
+        note.conversation = Some(conversation.name.clone());
+        note.checkpoint = epoch.map(|epoch| epoch.checkpoint.clone()).filter(|id| !id.is_empty());
+        note.tokens_before = Some(whole);
+        note.tokens_after = Some(prompt);
+        note.trimmed = conversation.trims.len() as u64;
+        if !is_counting {
+            let sent = Sent {
+                at: now(),
+                prompt,
+                whole,
+            };
+            conversation.pulse.sent(sent, &asked.budget);
+            let levels = conversation.pulse.pressure.observe(prompt, &asked.budget);
+            note.pressure = levels.into_iter().map(|level| level.name()).collect();
+        }
+        let mut extra_header = None;
+        if conversation.drops_blocks
+            && let Some(told) = retry::told_to_drop(&asked.taken, &body)
+        {
+            body = told;
+            extra_header = Some(retry::DROPPING);
+        }
+        Outgoing {
+            body,
+            extra_header,
+            note,
+            ticket: Some(Ticket {
+                shared: Arc::clone(&asked.shared),
+                taken: asked.taken,
+                model: asked.model,
+                counted,
+                is_counting,
+            }),
+        }
+    }
+
+    pub fn answered(self: &Arc<Self>, ticket: &Ticket, usage: Option<Usage>) {
+        let Some(usage) = usage.filter(|usage| usage.input > 0 && !ticket.is_counting) else {
+            return;
+        };
+        let known = self.models.of(&ticket.model, self.keeping.window, &self.desk);
+        let client = Room::client_of(&ticket.taken);
+        let profile = known.profile(client).map(|profile| &**profile);
+        locked(&ticket.shared).pulse.answered(usage, profile, now());
+        if self.models.observe(&ticket.model, ticket.counted, usage.input) {
+            let (room, model) = (Arc::clone(self), ticket.model.clone());
+            tokio::task::spawn_blocking(move || room.models.save(&model, &room.desk));
+        }
+    }
+
+    pub fn overview(&self) -> Overview {
+        let (all, memory) = {
+            let shelf = self.shelf();
+            (shelf.all(), shelf.weight())
+        };
+        let keeping = &self.keeping;
+        Overview {
+            timing: match keeping.timing {
+                Timing::Economic(_) => "when it pays by the model's prices, else at the threshold".to_owned(),
+                Timing::Threshold => "at the threshold".to_owned(),
+                Timing::Never => "only where the provider refuses a prompt".to_owned(),
+            },
+            engine: keeping.policy.engine.name(),
+            writes_summaries: keeping.writing.is_some(),
+            trim: keeping.trim,
+            store: keeping.store.display().to_string(),
+            sessions: all.iter().map(session).collect(),
+            memory,
+        }
+    }
+}
+
+fn session(shared: &Shared) -> Session {
+    let conversation = locked(shared);
+    let pulse = &conversation.pulse;
+    let epoch = conversation.epoch();
+    Session {
+        conversation: conversation.name.clone(),
+        model: conversation.model.clone(),
+        began: pulse.began.0,
+        last: pulse.last.map_or(pulse.began.0, |last| last.at.0),
+        requests: pulse.requests,
+        messages: conversation.seen.len(),
+        prompt: pulse.last.map_or(0, |last| last.prompt),
+        prompt_whole: pulse.last.map_or(0, |last| last.whole),
+        window: pulse.window,
+        threshold: pulse.threshold,
+        passes: pulse.passes,
+        checkpoint: epoch.map(|epoch| epoch.checkpoint.clone()).filter(|id| !id.is_empty()),
+        covered: epoch.map_or(0, |epoch| epoch.covers),
+        trimmed: conversation.trims.len(),
+        prompts: pulse.prompts,
+        prompts_whole: pulse.prompts_whole,
+        cost: pulse.cost,
+        cost_whole: pulse.cost_whole,
+        is_passing: conversation.is_passing || conversation.is_preparing,
+        is_prepared: conversation.prepared.is_some(),
+        reason: pulse.reason.clone(),
+    }
+}

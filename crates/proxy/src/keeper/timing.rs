@@ -1,0 +1,182 @@
+//! When a pass is made, and which.
+
+use mainstay_engine::account::Budget;
+use mainstay_engine::account::Fit;
+use mainstay_engine::decide::Advice;
+use mainstay_engine::decide::Engine;
+use mainstay_engine::decide::Form;
+use mainstay_engine::decide::Ground;
+use mainstay_engine::decide::Outlook;
+use mainstay_engine::decide::Policy;
+use mainstay_engine::decide::Way;
+use mainstay_engine::economy::Profile;
+use mainstay_engine::transcript::Timestamp;
+
+use crate::keeper::pulse::Pulse;
+use crate::settings::Keeping;
+use crate::settings::Timing;
+
+/// The part of the window that prompts may fill, in hundredths: counts are estimates, and answers need room.
+const FILLED: u64 = 90;
+/// From this part of the way to the threshold on, a summary is prepared, in hundredths.
+const PREPARED_FROM: u64 = 85;
+/// From this part of the way on, the conversation is learnt, so that a pass will not have to, in hundredths.
+const LEARNT_FROM: u64 = 60;
+
+/// A pass that is to be made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Order {
+    /// How.
+    pub policy: Policy,
+    /// Why, in words without content.
+    pub reason: String,
+    /// Why, in a word.
+    pub trigger: &'static str,
+    /// The share of what is needed next that it is expected to keep.
+    pub retention: Option<f64>,
+    /// Whether the prompt does not fit without it.
+    pub is_must: bool,
+}
+
+/// What to do before a request.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Due {
+    /// Nothing, for this reason.
+    No(String),
+    /// Nothing yet; but whoever makes the pass may learn the conversation.
+    Learn,
+    /// A pass that is not due yet, and may be prepared.
+    Soon(Box<Order>),
+    /// A pass.
+    Now(Box<Order>),
+}
+
+/// What is known of the moment.
+pub struct Sight<'a> {
+    /// What the prompt has to fit.
+    pub budget: &'a Budget,
+    /// The prompt's size as it would go out, on the provider's scale.
+    pub prompt: u64,
+    /// Tokens of instructions and tools, as counted.
+    pub preface: u64,
+    /// Tokens of everything else that was said, as counted.
+    pub history: u64,
+    /// What a count means to the provider.
+    pub fit: Fit,
+    /// What the model costs, where that is known.
+    pub profile: Option<&'a Profile>,
+    /// Whether the turn that is going on holds reasoning that the provider has signed.
+    pub is_signed: bool,
+    /// Now.
+    pub now: Timestamp,
+}
+
+impl Sight<'_> {
+    /// Larger prompts are not sent on purpose.
+    pub fn limit(&self) -> u64 {
+        let filled = u64::try_from(u128::from(self.budget.window) * u128::from(FILLED) / 100).unwrap_or(u64::MAX);
+        filled
+            .min(self.budget.window - self.budget.output)
+            .max(self.budget.threshold)
+    }
+}
+
+/// What to do before a request. Asked once a request: it counts what was paid.
+pub fn due(keeping: &Keeping, pulse: &mut Pulse, sight: &Sight<'_>) -> Due {
+    let is_must = sight.prompt > sight.limit();
+    let due = match (keeping.timing, sight.profile) {
+        (Timing::Never, _) => Due::No("passes are only made where the provider refuses a prompt".to_owned()),
+        (Timing::Economic(_), Some(profile)) => economic(keeping, pulse, sight, profile),
+        (Timing::Economic(_) | Timing::Threshold, _) => at_threshold(keeping, sight),
+    };
+    match due {
+        Due::Now(_) | Due::Soon(_) if is_must => due,
+        Due::Now(_) | Due::Soon(_) => match pulse.thrash.refusal(sight.now) {
+            Some(reason) => Due::No(reason),
+            None if sight.is_signed => Due::No(
+                "the turn that is going on holds signed reasoning, and the prompt still fits: it is not touched"
+                    .to_owned(),
+            ),
+            None => due,
+        },
+        Due::No(_) | Due::Learn => due,
+    }
+}
+
+fn at_threshold(keeping: &Keeping, sight: &Sight<'_>) -> Due {
+    let threshold = sight.budget.threshold;
+    let reached = |hundredths: u64| u128::from(sight.prompt) * 100 >= u128::from(threshold) * u128::from(hundredths);
+    let order = |reason: String| {
+        Box::new(Order {
+            policy: keeping.policy.clone(),
+            reason,
+            trigger: "due",
+            retention: None,
+            is_must: sight.prompt > sight.limit(),
+        })
+    };
+    let prompt = sight.prompt;
+    if reached(100) {
+        Due::Now(order(format!(
+            "the prompt of {prompt} tokens has reached the threshold of {threshold}"
+        )))
+    } else if reached(PREPARED_FROM) && keeping.writing.is_some() {
+        Due::Soon(order(format!(
+            "the prompt of {prompt} tokens comes near the threshold of {threshold}"
+        )))
+    } else if reached(LEARNT_FROM) {
+        Due::Learn
+    } else {
+        Due::No(format!(
+            "the prompt of {prompt} tokens is below the threshold of {threshold}"
+        ))
+    }
+}
+
+fn economic(keeping: &Keeping, pulse: &mut Pulse, sight: &Sight<'_>, profile: &Profile) -> Due {
+    let scaled = |counted: u64| (counted as f64 * sight.fit.scale) as u64;
+    let fixed = scaled(sight.preface) + sight.fit.fixed as u64;
+    let ground = Ground {
+        family: profile.family,
+        fixed,
+        found: fixed,
+        history: scaled(sight.history),
+    };
+    let outlook = Outlook {
+        profile,
+        prompt: sight.prompt,
+        warm: pulse.warm(sight.now, profile.cache.lifetime).min(sight.prompt),
+        window: sight.budget.window,
+        limit: sight.limit(),
+        requests: pulse.requests,
+        history: ground.history,
+        output: pulse.mean_output(),
+    };
+    let (form, engine) = match keeping.writing {
+        Some(_) => (Form::Hybrid(Way::Auxiliary), Engine::Hybrid),
+        None => (Form::Ledger, Engine::Ledger),
+    };
+    // What a call costs is the summariser's business; it is small beside what a pass saves.
+    let offers: Vec<_> = ground.full_passes(form, 0.0).collect();
+    let is_must = sight.prompt > outlook.limit;
+    match pulse.economist.advise(&outlook, &offers) {
+        Advice::Wait(reason) if sight.prompt * 2 < sight.budget.threshold => Due::No(reason),
+        Advice::Wait(_) => Due::Learn,
+        Advice::Take(taken, reason) => {
+            let offer = &offers[taken];
+            let leave = ground.left_by(offer);
+            Due::Now(Box::new(Order {
+                policy: Policy {
+                    engine,
+                    target: Some(ground.target(leave)),
+                    tail: Some((leave.tail as f64 / sight.fit.scale) as u64),
+                    ..keeping.policy.clone()
+                },
+                reason,
+                trigger: "due",
+                retention: Some(offer.retention),
+                is_must,
+            }))
+        }
+    }
+}

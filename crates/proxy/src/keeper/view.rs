@@ -1,0 +1,69 @@
+//! What people are shown of conversations: figures and names, no content.
+
+use serde::Serialize;
+
+/// How a conversation goes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Session {
+    /// Its name in the store.
+    pub conversation: String,
+    /// The model it was last for.
+    pub model: String,
+    /// When its first request came, in milliseconds.
+    pub began: i64,
+    /// When its last one did.
+    pub last: i64,
+    /// Requests so far.
+    pub requests: u64,
+    /// Messages that the client sends.
+    pub messages: usize,
+    /// Tokens of the last prompt, as it went out.
+    pub prompt: u64,
+    /// What it would have been without us.
+    pub prompt_whole: u64,
+    /// The window that it is held against.
+    pub window: u64,
+    /// From where on a pass is due at the latest.
+    pub threshold: u64,
+    /// Passes that were made.
+    pub passes: u64,
+    /// The checkpoint in force.
+    pub checkpoint: Option<String>,
+    /// How many messages it stands for.
+    pub covered: usize,
+    /// Tool results that go out in a smaller form.
+    pub trimmed: usize,
+    /// Tokens of all prompts that went out.
+    pub prompts: u64,
+    /// The same without us.
+    pub prompts_whole: u64,
+    /// Dollars by the model's prices, where they are known.
+    pub cost: f64,
+    /// The same without us, as far as can be told.
+    pub cost_whole: f64,
+    /// Whether a pass is being made or prepared.
+    pub is_passing: bool,
+    /// Whether one is prepared and not in force yet.
+    pub is_prepared: bool,
+    /// Why the last pass was made, or why none is.
+    pub reason: String,
+}
+
+/// How it goes in all.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Overview {
+    /// When passes are made, in words.
+    pub timing: String,
+    /// What compacts.
+    pub engine: &'static str,
+    /// Whether models write summaries.
+    pub writes_summaries: bool,
+    /// Tool results of more tokens are shrunk.
+    pub trim: Option<u64>,
+    /// Where the store is.
+    pub store: String,
+    /// The conversations that are remembered, those last seen first.
+    pub sessions: Vec<Session>,
+    /// About how many bytes they take.
+    pub memory: usize,
+}

@@ -1,0 +1,129 @@
+//! Who compacts one conversation: the engine's compactor, and how its messages stand to the chain.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use mainstay_engine::account::Family;
+use mainstay_engine::compaction::Compactor;
+use mainstay_engine::compaction::Seat;
+use mainstay_engine::decide::Policy;
+use mainstay_engine::ledger::scribe::Scribe;
+use mainstay_engine::redact::Key;
+use mainstay_engine::redact::Redactor;
+use mainstay_store::StoreError;
+use mainstay_wire::document::Document;
+use mainstay_wire::error::ReadError;
+use mainstay_wire::format;
+use mainstay_wire::reading::Request;
+use mainstay_wire::reading::WireForm;
+use mainstay_wire::sameness::without_marks;
+use mainstay_wire::source::Source;
+
+use crate::keeper::desk::Desk;
+use crate::settings::Keeping;
+
+/// Reads a body as its form has it.
+pub fn read(form: WireForm, body: &Bytes) -> Result<Document, ReadError> {
+    let format = format::by_name(form.name())?;
+    let source = Source::memory("request", body.to_vec());
+    format::read(&source, Some(format), &Request::default())
+}
+
+/// Compacts one conversation, again and again as it grows.
+#[derive(Clone)]
+pub struct Worker {
+    /// The engine's part.
+    pub compactor: Compactor,
+    /// Messages that stand before the chain: instructions.
+    before: usize,
+}
+
+impl Worker {
+    /// A worker for a conversation, who goes on from what the store remembers of it.
+    pub fn new(
+        document: &Document,
+        chain: usize,
+        conversation: &str,
+        family: Family,
+        keeping: &Keeping,
+        desk: &Desk,
+    ) -> Result<Self, StoreError> {
+        let messages = document.transcript.messages();
+        let scribe = desk.with(|store| {
+            let key = store.key()?;
+            let redactor = Redactor::new(Key::new(key), keeping.redact);
+            let mut scribe = Scribe::new(key, Arc::new(redactor));
+            store.resume(&mut scribe, messages, conversation)?;
+            Ok(scribe)
+        })?;
+        Ok(Self {
+            compactor: Compactor::new(family, &policy_for(keeping)).with_scribe(scribe),
+            before: messages.len().saturating_sub(chain),
+        })
+    }
+
+    /// Whether this worker may go on with a conversation: its messages stand where they stood, and are as they were read.
+    pub fn fits(&self, document: &Document, chain: usize, family: Family) -> bool {
+        document.is_as_read()
+            && document.transcript.messages().len() == self.before + chain
+            && self.compactor.tally().family() == family
+    }
+
+    /// Learns what is new.
+    pub fn observe(&mut self, document: &Document) {
+        self.compactor.observe(&document.transcript);
+    }
+
+    /// Tokens of the instructions in front of the chain, as counted.
+    pub fn instructions(&self) -> u64 {
+        let counted = self.compactor.tally().messages();
+        counted[..self.before.min(counted.len())]
+            .iter()
+            .map(|tokens| tokens.total())
+            .sum()
+    }
+
+    /// What stands for the beginning of the chain now: how many of its messages, the elements in their place, and their tokens.
+    /// Where something had to be repaired, everything is replaced.
+    pub fn beginning(&self, document: &Document, chain: usize, lead: usize) -> (usize, Vec<String>, u64) {
+        let messages = document.transcript.messages().len();
+        let end = match document.is_as_read() {
+            true => self.reach().max(self.before),
+            false => messages,
+        };
+        let elements = document.compacted_elements(self.compactor.changes(), self.compactor.block(), end);
+        let elements = elements
+            .iter()
+            .skip(lead)
+            .map(|element| without_marks(element).into_owned());
+        let left: u64 = self.compactor.tally().messages()[end.min(messages)..]
+            .iter()
+            .map(|tokens| tokens.total())
+            .sum();
+        let tokens = self.compactor.counted().saturating_sub(left + self.instructions());
+        let covers = match document.is_as_read() {
+            true => end - self.before,
+            false => chain,
+        };
+        (covers, elements.collect(), tokens)
+    }
+
+    /// Messages from this one on are as they came.
+    fn reach(&self) -> usize {
+        let changes = self.compactor.changes();
+        let changed = changes.keys().next_back().map_or(0, |spot| spot.message as usize + 1);
+        let Some(block) = self.compactor.block() else {
+            return changed;
+        };
+        let replaced = (0..block.span.until).rev().find(|index| !block.span.keeps(*index));
+        let seat = match block.seat {
+            Seat::Into(index) => index + 1,
+            Seat::Own => 0,
+        };
+        changed.max(replaced.map_or(0, |index| index + 1)).max(seat)
+    }
+}
+
+fn policy_for(keeping: &Keeping) -> Policy {
+    keeping.policy.clone()
+}

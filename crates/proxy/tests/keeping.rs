@@ -1,0 +1,333 @@
+//! The keeper alone: what it sends for a conversation that grows, after a restart, beside another one, and when things break.
+
+use std::path::Path;
+use std::time::Duration;
+
+use bytes::Bytes;
+use mainstay_engine::decide::EconomicPolicy;
+use mainstay_engine::decide::Policy;
+use mainstay_engine::decide::Roles;
+use mainstay_engine::redact::Addresses;
+use mainstay_engine::redact::Options;
+use mainstay_llm::answer::Usage;
+use mainstay_proxy::keeper::Deed;
+use mainstay_proxy::keeper::Incoming;
+use mainstay_proxy::keeper::Keeper;
+use mainstay_proxy::keeper::Outgoing;
+use mainstay_proxy::settings::Keeping;
+use mainstay_proxy::settings::Timing;
+use mainstay_wire::reading::WireForm;
+use serde_json::Value;
+use serde_json::json;
+
+const FORMS: [WireForm; 3] = [WireForm::Chat, WireForm::Responses, WireForm::Anthropic];
+
+fn keeping(store: &Path, window: u64) -> Keeping {
+    Keeping {
+        store: store.to_owned(),
+        policy: Policy::default(),
+        timing: Timing::Threshold,
+        window: Some(window),
+        roles: Roles::Open,
+        redact: Options {
+            addresses: Addresses::All,
+            pii: false,
+        },
+        writing: None,
+        trim: None,
+        patience: Duration::from_secs(600),
+        memory: 1 << 30,
+    }
+}
+
+/// An agent that calls a tool again and again and sends everything every time.
+struct Agent {
+    form: WireForm,
+    messages: Vec<Value>,
+}
+
+impl Agent {
+    fn new(form: WireForm) -> Self {
+        let ask = "Find out why the checkout test fails and fix it. Never touch /etc/hosts.";
+        let messages = match form {
+            WireForm::Chat => vec![
+                json!({"role":"system","content":"You are a careful engineer."}),
+                json!({"role":"user","content":ask}),
+            ],
+            WireForm::Responses => {
+                vec![json!({"type":"message","role":"user","content":[{"type":"input_text","text":ask}]})]
+            }
+            WireForm::Anthropic => vec![json!({"role":"user","content":ask})],
+        };
+        Self { form, messages }
+    }
+
+    fn body(&self) -> Bytes {
+        let body = match self.form {
+            WireForm::Chat => json!({"model":"gpt-4o","messages":self.messages}),
+            WireForm::Responses => json!({"model":"gpt-4o","instructions":"Be careful.","input":self.messages}),
+            WireForm::Anthropic => {
+                json!({"model":"claude-sonnet-4-5","max_tokens":1000,"system":"Be careful.","messages":self.messages})
+            }
+        };
+        Bytes::from(body.to_string())
+    }
+
+    fn step(&mut self, turn: usize) {
+        let id = format!("call_{turn}");
+        let path = format!("src/module_{turn}/file_{}.rs", turn * 7);
+        let line = |line: usize| format!("{line}: let value_{turn}_{line} = compute({});\n", turn * line);
+        let output: String = (0..12).map(line).collect();
+        let arguments = json!({"path":path}).to_string();
+        let (call, result) = match self.form {
+            WireForm::Chat => (
+                json!({"role":"assistant","content":null,
+                    "tool_calls":[{"id":id,"type":"function","function":{"name":"read","arguments":arguments}}]}),
+                json!({"role":"tool","tool_call_id":id,"content":output}),
+            ),
+            WireForm::Responses => (
+                json!({"type":"function_call","call_id":id,"name":"read","arguments":arguments}),
+                json!({"type":"function_call_output","call_id":id,"output":output}),
+            ),
+            WireForm::Anthropic => (
+                json!({"role":"assistant","content":[{"type":"tool_use","id":id,"name":"read","input":{"path":path}}]}),
+                json!({"role":"user","content":[{"type":"tool_result","tool_use_id":id,"content":output}]}),
+            ),
+        };
+        self.messages.extend([call, result]);
+    }
+
+    fn incoming(&self) -> Incoming {
+        Incoming {
+            form: self.form,
+            body: self.body(),
+            tenant: String::new(),
+            pinned: None,
+            only_counts: false,
+        }
+    }
+}
+
+fn list(form: WireForm, body: &[u8]) -> Vec<Value> {
+    let body: Value = serde_json::from_slice(body).expect("what goes out is JSON");
+    let key = if form == WireForm::Responses {
+        "input"
+    } else {
+        "messages"
+    };
+    body[key].as_array().expect("there is a list").clone()
+}
+
+async fn send(keeper: &Keeper, agent: &Agent) -> Outgoing {
+    let outgoing = keeper.prepare(agent.incoming()).await;
+    let tokens = outgoing.note.tokens_after.unwrap_or(0);
+    if let Some(ticket) = &outgoing.ticket {
+        let usage = Usage {
+            input: tokens,
+            output: 50,
+            ..Usage::default()
+        };
+        keeper.answered(ticket.clone(), Some(usage));
+    }
+    outgoing
+}
+
+#[tokio::test]
+async fn the_prefix_changes_only_with_a_pass_and_the_prompt_fits() {
+    for form in FORMS {
+        let folder = tempfile::tempdir().unwrap();
+        let keeper = Keeper::new(keeping(&folder.path().join("store.db"), 8_000));
+        let mut agent = Agent::new(form);
+        let mut last: Vec<Value> = Vec::new();
+        let mut passes = 0;
+        for turn in 0..100 {
+            agent.step(turn);
+            let outgoing = send(&keeper, &agent).await;
+            let now = list(form, &outgoing.body);
+            match outgoing.note.deed {
+                Deed::Compacted => passes += 1,
+                Deed::Nothing | Deed::KnownPrefix => assert_eq!(last[..], now[..last.len()], "{form:?} turn {turn}"),
+                other => panic!("{form:?} turn {turn}: {other:?} {:?}", outgoing.note.reason),
+            }
+            let tokens = outgoing.note.tokens_after.unwrap();
+            assert!(tokens <= 8_000, "{form:?} turn {turn}: {:?}", outgoing.note);
+            assert_eq!(now.last(), agent.messages.last(), "the newest message is as it came");
+            last = now;
+        }
+        assert!((3..40).contains(&passes), "{form:?}: {passes} passes");
+    }
+}
+
+#[tokio::test]
+async fn another_life_and_another_proxy_send_the_same_bytes() {
+    for form in FORMS {
+        let folder = tempfile::tempdir().unwrap();
+        let store = folder.path().join("store.db");
+        let one = Keeper::new(keeping(&store, 8_000));
+        let other = Keeper::new(keeping(&store, 8_000));
+        let mut agent = Agent::new(form);
+        for turn in 0..60 {
+            agent.step(turn);
+            // Whoever is asked, both know what was put in place.
+            let (first, second) = if turn % 2 == 0 { (&one, &other) } else { (&other, &one) };
+            let sent = send(first, &agent).await;
+            let again = send(second, &agent).await;
+            assert_eq!(
+                sent.body, again.body,
+                "{form:?} turn {turn}: {:?} / {:?}",
+                sent.note, again.note
+            );
+            let reborn = Keeper::new(keeping(&store, 8_000));
+            let once_more = send(&reborn, &agent).await;
+            assert_eq!(sent.body, once_more.body, "{form:?} turn {turn}: {:?}", once_more.note);
+        }
+    }
+}
+
+#[tokio::test]
+async fn edits_rewinds_and_branches_fall_back_to_what_is_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let keeper = Keeper::new(keeping(&folder.path().join("store.db"), 8_000));
+    let mut agent = Agent::new(WireForm::Anthropic);
+    let mut passes = Vec::new();
+    for turn in 0..60 {
+        agent.step(turn);
+        let outgoing = send(&keeper, &agent).await;
+        if outgoing.note.deed == Deed::Compacted {
+            passes.push(agent.messages.len());
+        }
+    }
+    let whole = agent.messages.clone();
+    // Rewound behind a pass, what stands for the longest beginning goes out; before the first one, everything as it came.
+    for length in (1..whole.len()).step_by(2) {
+        agent.messages = whole[..length].to_vec();
+        let outgoing = send(&keeper, &agent).await;
+        let sent = list(WireForm::Anthropic, &outgoing.body);
+        assert_eq!(sent.last(), agent.messages.last(), "rewound to {length}");
+        match outgoing.note.deed {
+            Deed::Nothing => assert!(outgoing.body == agent.body() && length < passes[0]),
+            Deed::KnownPrefix => assert!(outgoing.body.len() < agent.body().len()),
+            other => panic!("rewound to {length}: {other:?}"),
+        }
+    }
+    // An edit of the first message makes another conversation, which is sent as it came while it fits.
+    agent.messages = whole[..9].to_vec();
+    agent.messages[0] = json!({"role":"user","content":"Something else."});
+    let outgoing = send(&keeper, &agent).await;
+    assert_eq!((outgoing.note.deed, &outgoing.body), (Deed::Nothing, &agent.body()));
+}
+
+#[tokio::test]
+async fn a_store_that_cannot_be_used_lets_requests_through() {
+    let folder = tempfile::tempdir().unwrap();
+    // A directory is no store.
+    let keeper = Keeper::new(keeping(folder.path(), 8_000));
+    let mut agent = Agent::new(WireForm::Chat);
+    let mut failed = 0;
+    for turn in 0..60 {
+        agent.step(turn);
+        let outgoing = send(&keeper, &agent).await;
+        assert_eq!(outgoing.body, agent.body());
+        failed += usize::from(outgoing.note.deed == Deed::FailedOpen);
+    }
+    assert!(failed > 0);
+}
+
+#[tokio::test]
+async fn a_prompt_that_the_provider_refuses_is_shortened() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = Keeping {
+        timing: Timing::Never,
+        window: None,
+        ..keeping(&folder.path().join("store.db"), 0)
+    };
+    let keeper = Keeper::new(settings);
+    let mut agent = Agent::new(WireForm::Anthropic);
+    (0..80).for_each(|turn| agent.step(turn));
+    let outgoing = keeper.prepare(agent.incoming()).await;
+    assert_eq!(outgoing.body, agent.body());
+    let ticket = outgoing.ticket.expect("it was recognised");
+    let words = "prompt is too long: 31000 tokens > 16000 maximum";
+    let shorter = keeper.after_overflow(&ticket, words).await;
+    let shorter = shorter.expect("there is much to leave out");
+    assert_eq!(shorter.note.deed, Deed::Compacted);
+    assert!(shorter.body.len() * 2 < agent.body().len());
+    // And so it stays.
+    agent.step(80);
+    let next = keeper.prepare(agent.incoming()).await;
+    assert_eq!(next.note.deed, Deed::KnownPrefix);
+    assert_eq!(next.note.window, Some(16_000));
+}
+
+#[tokio::test]
+async fn malformed_history_is_repaired_when_the_provider_complains() {
+    let folder = tempfile::tempdir().unwrap();
+    let keeper = Keeper::new(keeping(&folder.path().join("store.db"), 200_000));
+    let mut agent = Agent::new(WireForm::Anthropic);
+    (0..5).for_each(|turn| agent.step(turn));
+    // A call whose result was lost.
+    agent.messages.remove(4);
+    let outgoing = keeper.prepare(agent.incoming()).await;
+    assert_eq!(outgoing.body, agent.body());
+    let words = "messages.3: `tool_use` ids were found without `tool_result` blocks immediately after: call_1.";
+    let repaired = keeper
+        .after_complaint(&outgoing.ticket.expect("it was recognised"), words)
+        .await;
+    let repaired = repaired.expect("it can be repaired");
+    assert_eq!(repaired.note.deed, Deed::Repaired);
+    let calls = |body: &[u8], kind: &str| String::from_utf8_lossy(body).matches(kind).count();
+    assert_eq!(
+        calls(&repaired.body, "\"tool_use\""),
+        calls(&repaired.body, "\"tool_result\"")
+    );
+    agent.step(5);
+    let next = keeper.prepare(agent.incoming()).await;
+    assert_eq!(next.note.deed, Deed::KnownPrefix);
+    assert_eq!(calls(&next.body, "\"tool_use\""), calls(&next.body, "\"tool_result\""));
+}
+
+#[tokio::test]
+async fn giant_results_are_shrunk_once_and_the_same_everywhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("store.db");
+    let settings = || Keeping {
+        trim: Some(2_000),
+        ..keeping(&store, 200_000)
+    };
+    let keeper = Keeper::new(settings());
+    let mut agent = Agent::new(WireForm::Anthropic);
+    agent.step(0);
+    let log: String = (0..3_000).map(|line| format!("test case_{line} ... ok\n")).collect();
+    agent.messages[2]["content"][0]["content"] = json!(format!("{log}test odd_one ... FAILED\n"));
+    let first = send(&keeper, &agent).await;
+    assert_eq!(first.note.trimmed, 1);
+    let text = String::from_utf8_lossy(&first.body).into_owned();
+    assert!(text.contains("odd_one ... FAILED") && text.contains("recall t") && text.len() < 20_000);
+    agent.step(1);
+    let second = send(&keeper, &agent).await;
+    let reborn = send(&Keeper::new(settings()), &agent).await;
+    assert_eq!(second.body, reborn.body);
+    let shared = list(WireForm::Anthropic, &first.body);
+    assert_eq!(list(WireForm::Anthropic, &second.body)[..shared.len()], shared[..]);
+}
+
+#[tokio::test]
+async fn the_economic_policy_fits_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = Keeping {
+        timing: Timing::Economic(EconomicPolicy::default()),
+        ..keeping(&folder.path().join("store.db"), 16_000)
+    };
+    let keeper = Keeper::new(settings);
+    let mut agent = Agent::new(WireForm::Anthropic);
+    for turn in 0..150 {
+        agent.step(turn);
+        let outgoing = send(&keeper, &agent).await;
+        let tokens = outgoing.note.tokens_after.unwrap();
+        assert!(tokens <= 16_000, "turn {turn}: {:?}", outgoing.note);
+    }
+    let overview = keeper.overview();
+    assert_eq!(overview.sessions.len(), 1);
+    assert!(overview.sessions[0].passes > 0);
+    assert!(overview.sessions[0].prompts < overview.sessions[0].prompts_whole);
+}
