@@ -20,6 +20,7 @@ mod manual;
 mod memory;
 mod numbers;
 mod output;
+mod proxy;
 mod recall;
 mod redact;
 mod replay;
@@ -66,6 +67,7 @@ enum Command {
     Eval(eval::Arguments),
     Replay(Box<replay::Arguments>),
     Scrub(Box<scrub::Arguments>),
+    Proxy(Box<proxy::Arguments>),
     Sessions(sessions::Arguments),
     Config(config::Arguments),
     Formats(formats::Arguments),
@@ -97,6 +99,7 @@ fn main() -> ExitCode {
         Command::Eval(arguments) => eval::run(&arguments, &configuration, &mut screen),
         Command::Replay(arguments) => replay::run(&arguments, &mut screen),
         Command::Scrub(arguments) => scrub::run(&arguments, &mut screen),
+        Command::Proxy(arguments) => proxy::run(&arguments, &configuration, &mut screen),
         Command::Sessions(arguments) => sessions::run(&arguments, &mut screen),
         Command::Config(arguments) => config::run(&arguments, &configuration, &mut screen),
         Command::Formats(arguments) => formats::run(&arguments, &mut screen),

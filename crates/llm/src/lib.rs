@@ -67,6 +67,8 @@ pub mod profile;
 
 pub mod client;
 
+pub mod relay;
+
 pub mod chain;
 
 pub mod batch;

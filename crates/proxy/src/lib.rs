@@ -8,3 +8,23 @@
 pub mod settings;
 
 pub mod keeper;
+
+pub mod counsel;
+
+pub mod passing;
+
+pub mod refusal;
+
+pub mod route;
+
+pub mod upstreams;
+
+pub mod door;
+
+pub mod serving;
+
+pub mod headers;
+
+pub mod exchange;
+
+pub mod server;
