@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use mainstay_engine::transcript::Author;
-use mainstay_store::Dropped;
+use mainstay_store::Loss;
 use mainstay_store::Store;
 use serde::Serialize;
 
@@ -49,9 +49,7 @@ struct Row {
 pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Screen) -> anyhow::Result<()> {
     let store = Store::open_existing(&configuration.store(arguments.store.as_ref())?)?;
     let id = store.find_checkpoint(&arguments.checkpoint)?;
-    let mut rows: Vec<Row> = store.dropped(&id)?.iter().map(row).collect();
-    // Stable: what weighs the same stays in the order of the conversation.
-    rows.sort_by_key(|row| std::cmp::Reverse(row.weight));
+    let mut rows: Vec<Row> = Loss::ranked(&store.dropped(&id)?).into_iter().map(row).collect();
     let total = rows.len();
     if arguments.most > 0 {
         rows.truncate(arguments.most);
@@ -79,91 +77,15 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
     screen.line("\nmainstay recall REFERENCE shows one of them whole.")
 }
 
-fn row(dropped: &Dropped) -> Row {
-    let (weight, telling) = most_telling(dropped);
+fn row(loss: Loss) -> Row {
     Row {
-        reference: dropped.reference.clone(),
-        message: dropped.message,
-        author: dropped.author,
-        tool: dropped.tool.clone(),
-        action: dropped.action.clone(),
-        tokens: dropped.tokens,
-        weight,
-        telling: opening(telling, 70),
+        telling: opening(&loss.telling, 70),
+        reference: loss.reference,
+        message: loss.message,
+        author: loss.author,
+        tool: loss.tool,
+        action: loss.action,
+        tokens: loss.tokens,
+        weight: loss.weight,
     }
-}
-
-/// Words of commitments and decisions, in the languages that come first.
-const COMMITMENTS: [&str; 16] = [
-    "decided",
-    "decision",
-    "must not",
-    "must ",
-    "never ",
-    "always ",
-    "todo",
-    "remember",
-    "agreed",
-    "instead of",
-    "решили",
-    "нельзя",
-    "всегда",
-    "никогда",
-    "надо ",
-    "вместо",
-];
-/// Words of trouble.
-const TROUBLE: [&str; 8] = [
-    "error",
-    "failed",
-    "failure",
-    "panic",
-    "exception",
-    "traceback",
-    "fatal",
-    "assert",
-];
-
-/// How much a text looks like something that is needed again, and the line that says so most.
-fn most_telling(dropped: &Dropped) -> (u32, &str) {
-    let by_author = match dropped.author {
-        Author::User => 100,
-        Author::Assistant | Author::Summary => 20,
-        Author::System | Author::Tool | Author::Host => 0,
-    };
-    let by_outcome = if dropped.failed { 15 } else { 0 };
-    // A copy of what still stands, or of what a later read shows, is hardly a loss.
-    let by_action = match dropped.action.as_str() {
-        "duplicate" => 0,
-        "stale read" => 2,
-        _ => 10,
-    };
-    let lines = dropped.text.lines().map(|line| (line_weight(line), line));
-    // The first of equals: later lines often follow from it.
-    let (by_line, line) = lines.fold((0, ""), |best, line| {
-        if line.0 > best.0 || best.1.is_empty() {
-            line
-        } else {
-            best
-        }
-    });
-    (by_author + by_outcome + by_action + by_line, line)
-}
-
-fn line_weight(line: &str) -> u32 {
-    let lower = line.to_lowercase();
-    let mut weight = 0;
-    if COMMITMENTS.iter().any(|word| lower.contains(word)) {
-        weight += 12;
-    }
-    if TROUBLE.iter().any(|word| lower.contains(word)) {
-        weight += 8;
-    }
-    if line.bytes().any(|byte| byte.is_ascii_digit()) {
-        weight += 2;
-    }
-    if line.contains('/') || line.contains("::") || line.contains('_') {
-        weight += 1;
-    }
-    weight
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use mainstay_store::Scope;
 use mainstay_store::Store;
+use mainstay_store::reference_in;
 use serde::Serialize;
 
 use crate::config::Configuration;
@@ -53,7 +54,7 @@ struct Whole {
 /// Shows one text whole, or what matches the words.
 pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Screen) -> anyhow::Result<()> {
     let store = Store::open_existing(&configuration.store(arguments.store.as_ref())?)?;
-    let reference = as_reference(&arguments.words);
+    let reference = reference_in(&arguments.words.join(" "));
     if let Some(reference) = &reference
         && let Some(fetched) = store.fetch(reference)?
     {
@@ -120,15 +121,4 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
         }
     }
     screen.faint("\nmainstay recall REFERENCE shows one of them whole.")
-}
-
-/// The words as one reference, however it was copied: `⟦… recall m0123…⟧` is one too.
-fn as_reference(words: &[String]) -> Option<String> {
-    let last = words
-        .last()?
-        .trim_matches(|c: char| !c.is_ascii_alphanumeric())
-        .to_ascii_lowercase();
-    let digits = last.strip_prefix(['m', 't'])?;
-    let is_one = digits.len() >= 10 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    (is_one && (words.len() == 1 || words.iter().any(|word| word == "recall"))).then_some(last)
 }

@@ -70,6 +70,20 @@ pub enum StoreError {
         /// Some of the ids that begin with it.
         matches: Vec<String>,
     },
+    /// No conversation has this key.
+    #[error("no conversation {wanted:?}")]
+    NoSuchConversation {
+        /// What was asked for.
+        wanted: String,
+    },
+    /// Several conversations begin like this.
+    #[error("{wanted:?} is the beginning of several conversations: {}", matches.join(", "))]
+    AmbiguousConversation {
+        /// What was asked for.
+        wanted: String,
+        /// Some of the keys that begin with it.
+        matches: Vec<String>,
+    },
     /// A reference already stands for other content.
     #[error("reference {reference:?} already stands for other content")]
     ReferenceTaken {
@@ -97,6 +111,12 @@ impl StoreError {
                 path: path.to_owned(),
                 cause,
             },
+        }
+    }
+
+    pub(crate) fn no_conversation(wanted: &str) -> Self {
+        StoreError::NoSuchConversation {
+            wanted: wanted.to_owned(),
         }
     }
 

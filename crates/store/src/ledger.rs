@@ -11,6 +11,7 @@ use crate::bodies::Packer;
 use crate::bodies::Unpacker;
 use crate::checkpoint::CheckpointId;
 use crate::error::StoreError;
+use crate::kept::Kept;
 use crate::seal::Hash;
 use crate::seal::Seal;
 
@@ -21,6 +22,15 @@ pub struct NewLedger<'a> {
     pub name: &'a str,
     /// The state, as the engine writes it.
     pub state: &'a [u8],
+}
+
+/// A ledger state with the checkpoint that kept it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptLedger {
+    /// The checkpoint.
+    pub checkpoint: CheckpointId,
+    /// The state, as the engine wrote it.
+    pub state: Vec<u8>,
 }
 
 fn seal_of(name: &str, checkpoint: i64, state: &[u8]) -> Hash {
@@ -63,11 +73,43 @@ impl Store {
         let Some((checkpoint, id, state, seal)): Option<(i64, String, Vec<u8>, Vec<u8>)> = row.optional()? else {
             return Ok(None);
         };
-        if seal_of(name, checkpoint, &state)[..] != seal[..] {
-            return Err(StoreError::damaged(format!(
-                "the ledger {name} is not what was written"
-            )));
+        unsealed(name, checkpoint, &state, &seal).map(Some)
+    }
+
+    /// The newest ledger state among a conversation's checkpoints, under whatever name it was kept.
+    pub fn newest_ledger(&self, conversation: &str) -> Result<Option<KeptLedger>, StoreError> {
+        let view = self.connection.unchecked_transaction()?;
+        // Where a checkpoint has several, the one that is not just the conversation's own knows more: what a block showed.
+        let mut select = view.prepare_cached(
+            "SELECT checkpoint.id, ledger.name, ledger.checkpoint, ledger.state, ledger.seal
+             FROM checkpoint CROSS JOIN ledger ON ledger.checkpoint = checkpoint.seq
+             WHERE checkpoint.conversation = ?1
+             ORDER BY checkpoint.seq DESC, ledger.name = ?1, ledger.name LIMIT 1",
+        )?;
+        let mut rows = select.query([conversation])?;
+        let Some(row) = rows.next()? else {
+            return Ok(None);
+        };
+        let id = CheckpointId(row.get(0)?);
+        let (name, checkpoint): (String, i64) = (row.get(1)?, row.get(2)?);
+        let (state, seal): (Vec<u8>, Vec<u8>) = (row.get(3)?, row.get(4)?);
+        if Kept::load(&view, &id)?.conversation != conversation {
+            return Err(StoreError::damaged("the index of conversations leads astray"));
         }
         Ok(Some((CheckpointId(id), Unpacker::new()?.unpack_blob(&state)?)))
+        Ok(Some(KeptLedger {
+            state: unsealed(&name, checkpoint, &state, &seal)?,
+            checkpoint: id,
+        }))
     }
+}
+
+/// A state as it was written, if it still is.
+fn unsealed(name: &str, checkpoint: i64, state: &[u8], seal: &[u8]) -> Result<Vec<u8>, StoreError> {
+    if seal_of(name, checkpoint, state)[..] != seal[..] {
+        return Err(StoreError::damaged(format!(
+            "the ledger {name} is not what was written"
+        )));
+    }
+    Unpacker::new()?.unpack_blob(state)
 }

@@ -43,6 +43,8 @@ mod manifest;
 
 mod checkpoint;
 
+mod loss;
+
 mod kept;
 
 mod passages;
@@ -57,9 +59,13 @@ mod words;
 
 mod snippet;
 
+mod reference;
+
 mod search;
 
 mod stats;
+
+mod conversations;
 
 mod erase;
 
@@ -79,10 +85,13 @@ pub use checkpoint::NewDropped;
 pub use erase::Erase;
 pub use erase::Erased;
 pub use error::StoreError;
+pub use ledger::KeptLedger;
 pub use ledger::NewLedger;
+pub use loss::Loss;
 pub use passages::Fetched;
 pub use passages::Mention;
 pub use passages::NewTrimmed;
+pub use reference::reference_in;
 pub use search::Hit;
 pub use search::Matched;
 pub use search::Scope;

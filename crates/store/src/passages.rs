@@ -275,11 +275,20 @@ impl Store {
             return Ok(None);
         };
         let mention = mention_of(&view, passage.id, None)?;
-        Ok(Some(Fetched {
-            original: Unpacker::new()?.read(&view, &passage.body)?,
-            mention: mention.ok_or_else(|| StoreError::damaged(format!("nothing mentions {reference}")))?,
-            reference: passage.reference,
-        }))
+        let mention = mention.ok_or_else(|| StoreError::damaged(format!("nothing mentions {reference}")))?;
+        fetched(&view, passage, mention).map(Some)
+    }
+
+    /// The same, where this conversation has lost it.
+    pub fn fetch_of(&self, conversation: &str, reference: &str) -> Result<Option<Fetched>, StoreError> {
+        let view = self.connection.unchecked_transaction()?;
+        let Some(passage) = by_reference(&view, reference)? else {
+            return Ok(None);
+        };
+        match mention_of(&view, passage.id, Some(conversation))? {
+            Some(mention) => fetched(&view, passage, mention).map(Some),
+            None => Ok(None),
+        }
     }
 
     /// Keeps the original of an output that enters a conversation trimmed, and gives its reference: the same for the same
@@ -310,6 +319,14 @@ impl Store {
         transaction.commit()?;
         Ok(reference)
     }
+}
+
+fn fetched(view: &Connection, passage: Passage, mention: Mention) -> Result<Fetched, StoreError> {
+    Ok(Fetched {
+        original: Unpacker::new()?.read(view, &passage.body)?,
+        mention,
+        reference: passage.reference,
+    })
 }
 
 /// A reference made of the body's hash, longer where a shorter one stands for something else.

@@ -87,6 +87,18 @@ impl Store {
     /// Finds dropped and trimmed texts, best first; the same text once. Any query is a valid one; a phrase in quotes is looked for
     /// as it stands.
     pub fn find(&self, query: &str, scope: Scope<'_>, most: usize) -> Result<Vec<Hit>, StoreError> {
+        self.find_shown(query, scope, most, &|text| text.to_owned())
+    }
+
+    /// The same, with snippets out of texts as they may be shown. A snippet alone does not have what tells a secret from
+    /// other words, so a text has to be cleaned whole.
+    pub fn find_shown(
+        &self,
+        query: &str,
+        scope: Scope<'_>,
+        most: usize,
+        shown: &dyn Fn(&str) -> String,
+    ) -> Result<Vec<Hit>, StoreError> {
         let view = self.connection.unchecked_transaction()?;
         let mut search = Search::new(&view, scope, query)?;
         let mut found = search.by_reference(query)?;
@@ -98,7 +110,10 @@ impl Store {
         let mut seen: HashSet<Hash> = HashSet::new();
         found.retain(|candidate| seen.insert(candidate.passage.body));
         found.truncate(most);
-        found.into_iter().map(|candidate| search.hit(candidate)).collect()
+        found
+            .into_iter()
+            .map(|candidate| search.hit(candidate, shown))
+            .collect()
     }
 }
 
@@ -315,9 +330,9 @@ impl<'a> Search<'a> {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    fn hit(&mut self, candidate: Candidate) -> Result<Hit, StoreError> {
+    fn hit(&mut self, candidate: Candidate, shown: &dyn Fn(&str) -> String) -> Result<Hit, StoreError> {
         let body = self.unpacker.read(self.view, &candidate.passage.body)?;
-        let text = String::from_utf8_lossy(&body);
+        let text = shown(&String::from_utf8_lossy(&body));
         let (asked, stemmers) = (&self.asked, &mut self.stemmers);
         let snippet = snippet::cut(&text, self.terms.len(), |word| {
             let exact = asked.words.get(word);

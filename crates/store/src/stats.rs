@@ -90,15 +90,6 @@ impl Store {
         })?;
         Ok(sums.finish())
     }
-
-    /// The keys of all conversations with a checkpoint, in order.
-    pub fn conversations(&self) -> Result<Vec<String>, StoreError> {
-        let mut select = self
-            .connection
-            .prepare_cached("SELECT DISTINCT conversation FROM checkpoint ORDER BY conversation")?;
-        let keys = select.query_map([], |row| row.get(0))?;
-        Ok(keys.collect::<rusqlite::Result<_>>()?)
-    }
 }
 
 impl Sums {

@@ -329,3 +329,19 @@ fn any_query_is_answered() {
     });
     outcome.unwrap();
 }
+
+#[test]
+fn a_snippet_is_cut_out_of_what_may_be_shown() {
+    let (_folder, store) = stocked();
+    let hide = |text: &str| text.replace("8443", "hidden");
+    let hits = store.find_shown("port 8443", Scope::Everything, 5, &hide).unwrap();
+    assert_eq!(hits[0].snippet, "Never deploy on Fridays, and keep the port at hidden.");
+}
+
+#[test]
+fn a_conversation_fetches_only_what_it_has_lost() {
+    let (_folder, store) = stocked();
+    assert!(store.fetch_of("english", "e3").unwrap().is_some());
+    assert_eq!(store.fetch_of("russian", "e3").unwrap(), None);
+    assert_eq!(store.fetch_of("english", "e9").unwrap(), None);
+}

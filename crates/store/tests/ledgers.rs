@@ -96,3 +96,57 @@ fn a_store_of_version_1_gets_the_new_tables_and_keeps_all_it_has() {
     store.key().unwrap();
     assert_eq!(store.check().unwrap(), Vec::<String>::new());
 }
+
+#[test]
+fn the_newest_state_of_a_conversation_is_found_under_any_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(&place(&folder)).unwrap();
+    assert_eq!(store.newest_ledger("a").unwrap(), None);
+    keep(&mut store, "a", "a", b"old");
+    let newest = keep(&mut store, "a", "frame 0123", b"new");
+    keep(&mut store, "b", "b", b"another's");
+    let found = store.newest_ledger("a").unwrap().unwrap();
+    assert_eq!((found.checkpoint, &found.state[..]), (newest.clone(), &b"new"[..]));
+    store.erase(Erase::Checkpoint(&newest)).unwrap();
+    assert_eq!(store.newest_ledger("a").unwrap().unwrap().state, b"old");
+
+    let both = [
+        NewLedger {
+            name: "a",
+            state: b"own",
+        },
+        NewLedger {
+            name: "frame 4567",
+            state: b"behind a block",
+        },
+    ];
+    let newer = NewCheckpoint {
+        ledgers: &both,
+        ..NewCheckpoint::new("a", Timestamp(1))
+    };
+    store.append(&newer).unwrap();
+    assert_eq!(store.newest_ledger("a").unwrap().unwrap().state, b"behind a block");
+}
+
+#[test]
+fn a_conversation_is_found_by_how_its_key_begins() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(&place(&folder)).unwrap();
+    for key in ["talk", "talk-2", "wörk", "100%_done"] {
+        keep(&mut store, key, key, b"state");
+    }
+    for (asked, found) in [
+        ("talk", "talk"),
+        ("talk-", "talk-2"),
+        ("wö", "wörk"),
+        ("100%", "100%_done"),
+    ] {
+        assert_eq!(store.find_conversation(asked).unwrap(), found);
+    }
+    let several = store.find_conversation("t").unwrap_err().to_string();
+    assert!(several.contains("talk, talk-2"), "{several}");
+    for missing in ["", "  ", "%", "alk", "TALK"] {
+        let error = store.find_conversation(missing).unwrap_err().to_string();
+        assert!(error.starts_with("no conversation"), "{error}");
+    }
+}
