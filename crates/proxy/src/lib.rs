@@ -28,3 +28,4 @@ pub mod headers;
 pub mod exchange;
 
 pub mod server;
+pub mod recall;

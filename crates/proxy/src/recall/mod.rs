@@ -1,0 +1,124 @@
+//! Recall for agents: what was compacted away, asked for by the agent that needs it again. Nothing here knows how a question
+//! came in.
+//!
+//! What comes out is what somebody said or a tool printed earlier. It comes without secrets, unless the operator shows
+//! them, and framed so that it cannot pass for anything but a quotation. Answers are bounded and say how to go on. The store
+//! is opened for every question, only where there is one, and nothing in it changes.
+
+mod arguments;
+mod checkpoints;
+mod desk;
+mod dropped;
+mod error;
+mod fetch;
+mod ledger;
+mod offer;
+mod page;
+mod quote;
+mod search;
+mod tool;
+
+use std::path::PathBuf;
+
+use mainstay_engine::redact::Options;
+use serde_json::Map;
+use serde_json::Value;
+
+use crate::recall::desk::Desk;
+
+pub use error::RecallError;
+pub use offer::OFFERED;
+pub use offer::definition;
+pub use tool::Tool;
+
+/// What an agent may ask about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Everything in the store.
+    Everything,
+    /// One conversation: its key, or how that begins.
+    Conversation(String),
+}
+
+/// What is done about secrets in what is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Secrets {
+    /// They are hidden, and so is what the options name.
+    Hidden(Options),
+    /// They are shown: the operator has said so.
+    Shown,
+}
+
+/// An answer to one question.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// For a model to read.
+    pub text: String,
+    /// The same for a program: an object.
+    pub structured: Value,
+}
+
+/// Answers questions about what was compacted away.
+#[derive(Clone, Debug)]
+pub struct Recall {
+    store: PathBuf,
+    secrets: Secrets,
+    scope: Scope,
+}
+
+impl Recall {
+    /// Over the store at a path, which need not be there yet.
+    pub fn new(store: PathBuf, secrets: Secrets, scope: Scope) -> Self {
+        Self { store, secrets, scope }
+    }
+
+    /// Uses a tool. The error is for whoever called it: it says what to do instead.
+    pub fn call(&self, tool: Tool, arguments: &Map<String, Value>) -> Result<Answer, RecallError> {
+        let asked = arguments::read(tool, arguments)?;
+        let desk = self.open()?;
+        match asked {
+            arguments::Asked::Search(asked) => search::search(&desk, &asked),
+            arguments::Asked::Fetch(asked) => fetch::fetch(&desk, &asked),
+            arguments::Asked::Ledger(asked) => ledger::ledger(&desk, &asked),
+            arguments::Asked::Checkpoints(asked) => checkpoints::checkpoints(&desk, &asked),
+            arguments::Asked::Dropped(asked) => dropped::dropped(&desk, &asked),
+        }
+    }
+
+    /// Whether there is a store to ask, and it holds the conversation that the scope names; for a host that wants to say so
+    /// early.
+    pub fn check(&self) -> Result<(), RecallError> {
+        self.open().map(drop)
+    }
+
+    /// What answers a call of the one tool of [`definition`], in this conversation and no other. What went wrong is an answer
+    /// too.
+    pub fn answer(&self, conversation: &str, input: &str) -> String {
+        let answered = offer::read(input).and_then(|asked| {
+            let desk = Desk::open(&self.store, self.secrets)?.within(conversation);
+            match asked {
+                offer::Asked::Words(asked) => search::search(&desk, &asked),
+                offer::Asked::Reference(asked) => fetch::fetch(&desk, &asked),
+            }
+        });
+        match answered {
+            Ok(answer) => answer.text,
+            Err(error) => error.to_string(),
+        }
+    }
+
+    fn open(&self) -> Result<Desk, RecallError> {
+        let desk = Desk::open(&self.store, self.secrets)?;
+        match &self.scope {
+            Scope::Everything => Ok(desk),
+            Scope::Conversation(beginning) => {
+                let key = desk.store.find_conversation(beginning)?;
+                Ok(desk.within(&key))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "recall_tests.rs"]
+mod tests;
