@@ -17,6 +17,7 @@ mod inspect;
 mod ledger;
 mod loss;
 mod manual;
+mod mcp;
 mod memory;
 mod numbers;
 mod output;
@@ -68,6 +69,7 @@ enum Command {
     Replay(Box<replay::Arguments>),
     Scrub(Box<scrub::Arguments>),
     Proxy(Box<proxy::Arguments>),
+    Mcp(mcp::Arguments),
     Sessions(sessions::Arguments),
     Config(config::Arguments),
     Formats(formats::Arguments),
@@ -100,6 +102,7 @@ fn main() -> ExitCode {
         Command::Replay(arguments) => replay::run(&arguments, &mut screen),
         Command::Scrub(arguments) => scrub::run(&arguments, &mut screen),
         Command::Proxy(arguments) => proxy::run(&arguments, &configuration, &mut screen),
+        Command::Mcp(arguments) => mcp::run(&arguments, &configuration, &mut screen),
         Command::Sessions(arguments) => sessions::run(&arguments, &mut screen),
         Command::Config(arguments) => config::run(&arguments, &configuration, &mut screen),
         Command::Formats(arguments) => formats::run(&arguments, &mut screen),

@@ -29,3 +29,5 @@ pub mod exchange;
 
 pub mod server;
 pub mod recall;
+
+pub mod mcp;

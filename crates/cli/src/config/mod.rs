@@ -25,6 +25,7 @@ mod span_of_time;
 pub use choices::AddressChoice;
 pub use choices::EngineChoice;
 pub use choices::WayChoice;
+pub use keys::KeySource;
 pub use settings::Asking;
 pub use settings::Overrides;
 pub use settings::Redact;

@@ -1,0 +1,63 @@
+//! Recall as something a server can mount: from a request to a response, with nothing remembered in between.
+
+use std::convert::Infallible;
+use std::fmt::Display;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::Request;
+use http::Response;
+use http_body::Body;
+use http_body_util::combinators::BoxBody;
+use rmcp::transport::streamable_http_server::StreamableHttpServerConfig;
+use rmcp::transport::streamable_http_server::StreamableHttpService;
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+
+use crate::mcp::server::Server;
+use crate::recall::Recall;
+
+/// Bytes of a request: questions are a few words.
+const MOST_BYTES: usize = 1 << 20;
+
+/// Answers requests of the streamable HTTP transport: POST, each on its own. Who may ask is the business of whoever mounts
+/// it: nothing is checked here but the protocol.
+#[derive(Clone)]
+pub struct Endpoint {
+    served: StreamableHttpService<Server, NeverSessionManager>,
+}
+
+impl Endpoint {
+    /// An endpoint that answers from a store.
+    pub fn new(recall: Recall) -> Self {
+        let server = Server::new(Arc::new(recall));
+        let settings = StreamableHttpServerConfig::default()
+            .with_legacy_session_mode(false)
+            .with_json_response(true)
+            .with_max_request_body_bytes(MOST_BYTES)
+            // The door has looked at both already, for every path and not only for this one.
+            .disable_allowed_hosts()
+            .disable_allowed_origins();
+        Self {
+            served: StreamableHttpService::new(
+                move || Ok(server.clone()),
+                Arc::new(NeverSessionManager::default()),
+                settings,
+            ),
+        }
+    }
+
+    /// The response to a request, whatever its path.
+    pub async fn respond<B>(&self, request: Request<B>) -> Response<BoxBody<Bytes, Infallible>>
+    where
+        B: Body + Send + 'static,
+        B::Error: Display,
+    {
+        self.served.handle(request).await
+    }
+}
+
+impl std::fmt::Debug for Endpoint {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Endpoint").finish_non_exhaustive()
+    }
+}
