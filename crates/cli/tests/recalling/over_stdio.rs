@@ -5,6 +5,8 @@ use serde_json::json;
 
 use crate::client::Client;
 use crate::home::Home;
+use crate::home::assert_documented;
+use crate::home::documentation;
 use crate::stage;
 
 #[test]
@@ -32,6 +34,43 @@ fn every_version_of_the_protocol_is_spoken() {
         assert!(introduction["capabilities"]["tools"].is_object());
         assert!(client.request("ping", json!({}))["result"].is_object());
         assert!(client.end().success());
+    }
+}
+
+#[test]
+fn the_version_without_a_handshake_is_spoken() {
+    let home = stage::compacted();
+    let mut client = Client::start(home.command(&["mcp"]));
+    let about = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {}
+    });
+    let found = client.request("server/discover", json!({"_meta": about}));
+    assert!(found["result"]["instructions"].is_string(), "{found}");
+    assert!(found["result"]["supportedVersions"].to_string().contains("2026-07-28"));
+    let call = json!({"_meta": about, "name": "search", "arguments": {"words": "walrus"}});
+    let answer = client.request("tools/call", call);
+    assert_eq!(answer["result"]["isError"], false, "{answer}");
+    assert!(client.end().success());
+}
+
+#[test]
+fn every_field_of_a_result_is_documented() {
+    let home = stage::compacted();
+    let mut client = Client::ready(home.command(&["mcp"]));
+    let found = client.call("search", json!({"words": "giraffe"}))["structuredContent"].clone();
+    let reference = found["hits"][0]["reference"].clone();
+    let mut results = vec![
+        found,
+        client.call("fetch", json!({"reference": reference}))["structuredContent"].clone(),
+    ];
+    for tool in ["ledger", "checkpoints", "dropped"] {
+        results.push(client.call(tool, json!({}))["structuredContent"].clone());
+    }
+    for result in results {
+        assert!(result["notice"].is_string());
+        assert_documented(&result, documentation("`mainstay mcp`"));
     }
 }
 
