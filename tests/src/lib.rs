@@ -41,3 +41,5 @@ pub mod runs;
 pub mod session;
 
 pub mod prompt_cache;
+
+pub mod upstream;
