@@ -147,11 +147,7 @@ impl Generated {
     }
 
     fn sentence(&mut self, most: usize) -> String {
-        let count = 1 + self.random.below(most);
-        (0..count)
-            .map(|_| self.random.pick(&WORDS))
-            .collect::<Vec<_>>()
-            .join(" ")
+        sentence(&mut self.random, most)
     }
 
     fn user(&mut self, text: &str) {
@@ -292,19 +288,31 @@ impl Generated {
     }
 
     fn lines(&mut self, most: usize) -> String {
-        let size = 1 + self.random.below(most.max(1));
-        let mut out = String::new();
-        while out.len() < size {
-            let number = self.random.below(10_000);
-            let _ = writeln!(
-                out,
-                "{number:>5}| let {} = {}(\"{number}\");",
-                self.random.pick(&WORDS),
-                self.random.pick(&WORDS)
-            );
-        }
-        out
+        lines(&mut self.random, most)
     }
+}
+
+/// What a tool prints: numbered lines of code, of this many bytes at most and a line more.
+pub fn lines(random: &mut Random, most: usize) -> String {
+    let size = 1 + random.below(most.max(1));
+    let mut out = String::new();
+    while out.len() < size {
+        let number = random.below(10_000);
+        let _ = writeln!(
+            out,
+            "{number:>5}| let {} = {}(\"{number}\");",
+            random.pick(&WORDS),
+            random.pick(&WORDS)
+        );
+    }
+    out
+}
+
+/// What a person writes: so many words at most.
+pub fn sentence(random: &mut Random, most: usize) -> String {
+    let count = 1 + random.below(most);
+    let words: Vec<&str> = (0..count).map(|_| random.pick(&WORDS)).collect();
+    words.join(" ")
 }
 
 fn quote(text: &str) -> String {

@@ -16,12 +16,15 @@
 //! from the ids it issued itself, so one client gets the same answers every time. Choices may also stand behind the name of
 //! a model: `claude-sonnet-4-5+turns=20+error=529+times=1`.
 
+mod agent;
 mod answer;
 mod anthropic;
 mod cache;
 mod chat;
+pub mod client;
 mod delivery;
 mod desk;
+mod heard;
 mod issued;
 mod prompt;
 mod refusal;
@@ -48,6 +51,10 @@ use tokio::sync::oneshot;
 use crate::server::Received;
 use desk::Desk;
 
+pub use agent::Agent;
+pub use agent::Run;
+pub use heard::Heard;
+pub use heard::hear;
 pub use report::Rejection;
 pub use report::Report;
 pub use scenario::Care;
