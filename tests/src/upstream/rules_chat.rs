@@ -123,7 +123,7 @@ fn calls(message: &Value, index: usize) -> Result<Option<Open<'_>>, Refusal> {
         }
         ids.push(id);
         let arguments = call["function"]["arguments"].as_str();
-        if !arguments.is_some_and(|text| serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()) {
+        if arguments.is_none_or(|text| serde_json::from_str::<serde::de::IgnoredAny>(text).is_err()) {
             let at = format!("{at}[{place}].function.arguments");
             let words = format!("Invalid '{at}': failed to parse tool call arguments as JSON.");
             return Err(Refusal::new(Rule::Arguments, words).at(at));

@@ -14,13 +14,13 @@ use std::task::ready;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::Stream;
 use http_body_util::BodyExt;
+use http_body_util::StreamBody;
 use hyper::Request;
 use hyper::Response;
-use hyper::body::Body;
 use hyper::body::Frame;
 use hyper::body::Incoming;
-use hyper::body::SizeHint;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
@@ -82,7 +82,7 @@ async fn respond(
     request: Request<Incoming>,
     desk: Arc<Desk>,
     breaks: Arc<AtomicBool>,
-) -> Result<Response<Outgoing>, hyper::Error> {
+) -> Result<Response<StreamBody<Outgoing>>, hyper::Error> {
     let (head, body) = request.into_parts();
     let body = body.collect().await?.to_bytes();
     let path = head.uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
@@ -110,12 +110,17 @@ async fn respond(
             judged.unwrap_or_else(|_| Reply::json(500, "{\"error\":\"the scripted provider failed\"}".to_owned()))
         }
     };
-    let mut response = Response::new(Outgoing::new(&reply, breaks));
+    let mut response = Response::new(StreamBody::new(Outgoing::new(&reply, breaks)));
     *response.status_mut() = hyper::StatusCode::from_u16(reply.status).unwrap_or_default();
     for (name, value) in &reply.headers {
         if let Ok(value) = value.parse() {
             response.headers_mut().append(*name, value);
         }
+    }
+    if let Some(length) = reply.length {
+        response
+            .headers_mut()
+            .insert(hyper::header::CONTENT_LENGTH, length.into());
     }
     Ok(response)
 }
@@ -123,7 +128,6 @@ async fn respond(
 /// A body on its way.
 struct Outgoing {
     pieces: std::vec::IntoIter<Bytes>,
-    length: Option<u64>,
     pace: Option<Interval>,
     ending: Ending,
     grace: Option<Interval>,
@@ -135,7 +139,6 @@ impl Outgoing {
         let later = |pace: Duration| interval_at(tokio::time::Instant::now() + pace, pace);
         Self {
             pieces: reply.pieces.clone().into_iter(),
-            length: reply.length,
             pace: (!reply.pace.is_zero()).then(|| later(reply.pace)),
             ending: reply.ending,
             grace: None,
@@ -144,14 +147,10 @@ impl Outgoing {
     }
 }
 
-impl Body for Outgoing {
-    type Data = Bytes;
-    type Error = io::Error;
+impl Stream for Outgoing {
+    type Item = io::Result<Frame<Bytes>>;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         if self.pieces.len() > 0 {
             if let Some(pace) = &mut self.pace {
                 ready!(pace.poll_tick(context));
@@ -169,10 +168,6 @@ impl Body for Outgoing {
                 Poll::Ready(Some(Err(io::Error::other("the script ends the connection here"))))
             }
         }
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.length.map_or_else(SizeHint::default, SizeHint::with_exact)
     }
 }
 
