@@ -119,6 +119,7 @@ impl Desk {
                 };
                 let outgoing = Outgoing {
                     body,
+                    extra_header: None,
                     note,
                     ticket: None,
                 };

@@ -27,7 +27,7 @@ pub mod headers;
 
 pub mod exchange;
 
-pub mod server;
 pub mod recall;
+pub mod server;
 
 pub mod mcp;

@@ -73,17 +73,18 @@ impl Store {
         let Some((checkpoint, id, state, seal)): Option<(i64, String, Vec<u8>, Vec<u8>)> = row.optional()? else {
             return Ok(None);
         };
-        unsealed(name, checkpoint, &state, &seal).map(Some)
+        let state = unsealed(name, checkpoint, &state, &seal)?;
+        Ok(Some((CheckpointId(id), state)))
     }
 
     /// The newest ledger state among a conversation's checkpoints, under whatever name it was kept.
     pub fn newest_ledger(&self, conversation: &str) -> Result<Option<KeptLedger>, StoreError> {
         let view = self.connection.unchecked_transaction()?;
-        // Where a checkpoint has several, the one that is not just the conversation's own knows more: what a block showed.
+        // What a proxy sends in place of a chain is kept beside ledgers and is none. Where a checkpoint has several, the one that is not just the conversation's own knows more: what a block showed.
         let mut select = view.prepare_cached(
             "SELECT checkpoint.id, ledger.name, ledger.checkpoint, ledger.state, ledger.seal
              FROM checkpoint CROSS JOIN ledger ON ledger.checkpoint = checkpoint.seq
-             WHERE checkpoint.conversation = ?1
+             WHERE checkpoint.conversation = ?1 AND ledger.name NOT LIKE 'chain %'
              ORDER BY checkpoint.seq DESC, ledger.name = ?1, ledger.name LIMIT 1",
         )?;
         let mut rows = select.query([conversation])?;
@@ -96,7 +97,6 @@ impl Store {
         if Kept::load(&view, &id)?.conversation != conversation {
             return Err(StoreError::damaged("the index of conversations leads astray"));
         }
-        Ok(Some((CheckpointId(id), Unpacker::new()?.unpack_blob(&state)?)))
         Ok(Some(KeptLedger {
             state: unsealed(&name, checkpoint, &state, &seal)?,
             checkpoint: id,
