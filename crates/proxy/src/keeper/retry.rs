@@ -46,29 +46,44 @@ struct Sizes {
     prompt: Option<u64>,
 }
 
-/// Reads the sizes out of an error's words: the window is the smallest figure, unless a sum is held against a limit; a prompt that
-/// did not fit is larger than it.
+/// What stands right before the window in the words of providers, in lower case.
+const BEFORE_WINDOW: [&str; 12] = [
+    " > ",
+    "maximum context length is",
+    "maximum context length of",
+    "maximum prompt length is",
+    "maximum allowed input length of",
+    "model's context length (",
+    "context size is",
+    "context size (",
+    "tokens allowed (",
+    "limit of",
+    "token limit:",
+    "too large for model with",
+];
+
+/// Reads the sizes out of an error's words. The prompt that did not fit is the first figure above the window.
 fn sizes(words: &str) -> Sizes {
+    let plain: String = words
+        .to_lowercase()
+        .chars()
+        .filter(|c| *c != ',' && *c != '_')
+        .collect();
     let numbers = |text: &str| -> Vec<u64> {
-        let plain: String = text.chars().filter(|c| *c != ',' && *c != '_').collect();
-        let digits = plain.split(|c: char| !c.is_ascii_digit());
-        digits
-            .filter_map(|digits| digits.parse().ok())
-            .filter(|number| *number >= LEAST_WINDOW)
-            .collect()
+        let digits = text.split(|c: char| !c.is_ascii_digit());
+        let numbers = digits.filter_map(|digits| digits.parse().ok());
+        numbers.filter(|number| *number >= LEAST_WINDOW).collect()
     };
-    if let Some((before, behind)) = words.split_once(" > ")
-        && let Some(window) = numbers(behind).first().copied()
-    {
-        let prompt = numbers(before).into_iter().filter(|number| *number > window).max();
-        return Sizes {
-            window: Some(window),
-            prompt,
-        };
-    }
-    let all = numbers(words);
-    let window = all.iter().min().copied();
-    let prompt = all.iter().max().copied().filter(|prompt| Some(*prompt) > window);
+    let all = numbers(&plain);
+    let behind = BEFORE_WINDOW.iter().find_map(|before| plain.split_once(before));
+    let window = match behind {
+        Some((_, rest)) => numbers(rest).first().copied(),
+        // A window and what was held against it: more figures are about something else.
+        None => all.iter().min().copied().filter(|_| all.len() <= 2),
+    };
+    let prompt = all
+        .into_iter()
+        .find(|number| window.is_some_and(|window| *number > window));
     Sizes { window, prompt }
 }
 
@@ -235,6 +250,11 @@ mod tests {
                 "the prompt has 9000 tokens, but the configured context size is 4096",
                 Some(4_096),
                 Some(9_000),
+            ),
+            (
+                "This model's maximum context length is 32000 tokens. However, your messages resulted in 34606 tokens (4584 in the messages, 30022 in the functions).",
+                Some(32_000),
+                Some(34_606),
             ),
             ("Your input exceeds the context window of this model.", None, None),
             ("Range of input length should be [1, 129024]", Some(129_024), None),

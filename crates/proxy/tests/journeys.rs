@@ -1,0 +1,151 @@
+//! Whole sessions through the proxy, against a provider that is as strict as the real ones: they go on where the window ends, and
+//! the provider's cache keeps working.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use mainstay_engine::decide::EconomicPolicy;
+use mainstay_engine::decide::Policy;
+use mainstay_engine::decide::Roles;
+use mainstay_engine::redact::Addresses;
+use mainstay_engine::redact::Options;
+use mainstay_proxy::door::Door;
+use mainstay_proxy::keeper::Keeper;
+use mainstay_proxy::server::Server;
+use mainstay_proxy::serving::Limits;
+use mainstay_proxy::serving::Serving;
+use mainstay_proxy::settings::Keeping;
+use mainstay_proxy::settings::Timing;
+use mainstay_proxy::upstreams::Allowed;
+use mainstay_proxy::upstreams::Upstream as Target;
+use mainstay_proxy::upstreams::Upstreams;
+use mainstay_tests::conversation::Form;
+use mainstay_tests::upstream::Agent;
+use mainstay_tests::upstream::Scenario;
+use mainstay_tests::upstream::Upstream;
+use tokio::sync::oneshot;
+
+fn keeping(store: &Path, timing: Timing, window: Option<u64>) -> Keeping {
+    Keeping {
+        store: store.to_owned(),
+        policy: Policy::default(),
+        timing,
+        window,
+        roles: Roles::Open,
+        redact: Options {
+            addresses: Addresses::All,
+            pii: false,
+        },
+        writing: None,
+        trim: None,
+        patience: Duration::from_secs(600),
+        memory: 1 << 30,
+    }
+}
+
+/// A proxy on a thread of its own; it stops when this is dropped.
+struct Proxy {
+    url: String,
+    keeper: Keeper,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl Proxy {
+    fn start(upstream: &Upstream, keeping: Keeping) -> Self {
+        let keeper = Keeper::new(keeping);
+        let target = Target::read(&upstream.url(), Allowed::default()).unwrap();
+        let serving = Serving {
+            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            door: Door::default(),
+            upstreams: Upstreams::new(vec![target]).unwrap(),
+            limits: Limits::default(),
+            patience: Duration::from_secs(600),
+        };
+        let (stop, stopped) = oneshot::channel();
+        let (tell, told) = std::sync::mpsc::channel();
+        let counsel = Arc::new(keeper.clone());
+        let thread = thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_multi_thread()
+                .enable_all()
+                .build()
+                .unwrap();
+            runtime.block_on(async {
+                let server = Server::bind(serving, counsel).await.unwrap();
+                tell.send(server.address().unwrap()).unwrap();
+                tokio::select! {
+                    _ = server.run() => {}
+                    _ = stopped => {}
+                }
+            });
+            runtime.shutdown_background();
+        });
+        Self {
+            url: format!("http://{}", told.recv().unwrap()),
+            keeper,
+            stop: Some(stop),
+            thread: Some(thread),
+        }
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        let _ = self.stop.take().map(|stop| stop.send(()));
+        let _ = self.thread.take().map(thread::JoinHandle::join);
+    }
+}
+
+#[test]
+fn three_hundred_turns_go_on_where_a_window_of_32k_ends() {
+    for form in Form::ALL {
+        for turns in [40, 400] {
+            let upstream = Upstream::start(Scenario::tool_loop(turns).window(32_000));
+            let folder = tempfile::tempdir().unwrap();
+            let store = folder.path().join("store.db");
+            let proxy = Proxy::start(&upstream, keeping(&store, Timing::Threshold, Some(32_000)));
+            let run = Agent::new(form, &proxy.url).run(300);
+            let report = upstream.report();
+            let overview = proxy.keeper.overview();
+            assert_eq!(run.trouble, None, "{form:?} {turns}: {:?}", report.rejections);
+            assert_eq!(run.turns, 300);
+            assert_eq!(report.malformed().len(), 0, "{form:?} {turns}: {:?}", report.rejections);
+            assert!(report.cache_share() >= 0.9, "{form:?} {turns}: {report:?}");
+            assert!(overview.sessions[0].passes > 2, "{form:?} {turns}: {overview:?}");
+            eprintln!(
+                "{form:?} {turns}: cache {:.3} repeated {:.3} breaks {} overflows {} passes {} longest {}",
+                report.cache_share(),
+                report.repeated_share(),
+                report.breaks,
+                report.overflows(),
+                overview.sessions[0].passes,
+                report.longest_prompt
+            );
+        }
+    }
+}
+
+#[test]
+fn a_window_that_nobody_told_us_is_learnt() {
+    for form in Form::ALL {
+        let upstream = Upstream::start(Scenario::tool_loop(60).window(32_000));
+        let folder = tempfile::tempdir().unwrap();
+        let timing = Timing::Economic(EconomicPolicy::default());
+        let proxy = Proxy::start(&upstream, keeping(&folder.path().join("store.db"), timing, None));
+        let run = Agent::new(form, &proxy.url).run(200);
+        let report = upstream.report();
+        assert_eq!(run.trouble, None, "{form:?}: {:?}", report.rejections);
+        assert_eq!(report.malformed().len(), 0, "{form:?}: {:?}", report.rejections);
+        assert!(report.overflows() >= 1, "{form:?}: the window had to be learnt");
+        assert!(report.overflows() <= 4, "{form:?}: {:?}", report.rejections);
+        eprintln!(
+            "{form:?} learnt: cache {:.3} breaks {} overflows {} ",
+            report.cache_share(),
+            report.breaks,
+            report.overflows()
+        );
+    }
+}
