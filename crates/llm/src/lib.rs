@@ -44,6 +44,8 @@ pub mod error;
 
 pub mod overflow;
 
+pub mod malformed;
+
 pub mod complaint;
 
 pub mod events;

@@ -1,26 +1,27 @@
 //! One request: in, to the keeper, on to the upstream, and its answer back.
 
-use std::collections::VecDeque;
-use std::sync::Arc;
+use std::time::Instant;
 
 use bytes::Bytes;
-use bytes::BytesMut;
 use http::HeaderMap;
+use http::Method;
 use http::Request;
 use http::Response;
 use http::StatusCode;
 use http::Uri;
 use http::header;
 use http::request::Parts;
-use http_body::Body;
 use http_body_util::BodyExt;
 use http_body_util::Full;
 use hyper::body::Incoming;
 use mainstay_llm::relay::Outbound;
 use mainstay_llm::relay::Relay;
 use mainstay_llm::relay::RelayError;
+use mainstay_wire::reading::WireForm;
 use tokio::time::timeout;
 
+use crate::books::Account;
+use crate::counsel::Complaint;
 use crate::counsel::Desk;
 use crate::door::Entered;
 use crate::headers;
@@ -28,15 +29,20 @@ use crate::headers::Length;
 use crate::keeper;
 use crate::keeper::Deed;
 use crate::keeper::Note;
-use crate::passing::Ending;
+use crate::keeper::Outgoing;
 use crate::passing::Passing;
 use crate::passing::Reply;
-use crate::passing::Witness;
 use crate::refusal::Refusal;
+use crate::refused;
+use crate::refused::Looked;
 use crate::route;
 use crate::route::Kept;
 use crate::serving::Serving;
+use crate::upload;
+use crate::upload::Room;
+use crate::upload::Upload;
 use crate::upstreams::Upstream;
+use crate::watch::Watch;
 
 /// What one configuration serves with.
 pub struct Setup {
@@ -46,24 +52,27 @@ pub struct Setup {
     pub desk: Desk,
     /// The way out.
     pub relay: Relay,
+    /// The memory that bodies may take.
+    pub room: Room,
 }
 
-/// Nobody looks.
-struct Nobody;
-
-impl Witness for Nobody {
-    fn see(&mut self, _bytes: &[u8]) {}
-    fn end(&mut self, _ending: Ending) {}
+/// A request on its way, apart from its body.
+struct Outward {
+    method: Method,
+    target: Uri,
+    headers: HeaderMap,
 }
 
-/// Takes a request that was let in to its upstream and its answer back.
+/// Takes a request that was let in to its upstream and its answer back. A refusal gives the account back, to be closed.
 pub async fn exchange(
-    setup: Arc<Setup>,
+    setup: &Setup,
     request: Request<Incoming>,
     entered: Entered,
-) -> Result<Response<Reply>, Refusal> {
+    account: &mut Account,
+) -> Result<(http::response::Parts, Looked), Refusal> {
     let (mut head, body) = request.into_parts();
-    let (upstream, path) = choose(&setup, &head, &entered.path)?;
+    let (upstream, path) = choose(setup, &head, &entered.path)?;
+    account.upstream.clone_from(&upstream.name);
     let target = upstream.target(path, head.uri.query()).ok_or_else(|| {
         Refusal::new(
             StatusCode::BAD_REQUEST,
@@ -72,47 +81,54 @@ pub async fn exchange(
         )
     })?;
     let kept = route::kept(&head.method, path).filter(|_| may_be_kept(&head.headers));
-    let length = if kept.is_some() { Length::Anew } else { Length::AsItIs };
-    let pinned = pinned(&head.headers);
     let announced = announced(&head.headers);
-    if announced.is_some_and(|length| length > setup.serving.limits.body) {
-        return Err(too_large());
-    }
+    upload::check_announced(announced, &setup.serving.limits)?;
+    let pinned = pinned(&head.headers);
+    let length = if kept.is_some() { Length::Anew } else { Length::AsItIs };
     headers::outbound(&mut head.headers, length);
-    let (response, note) = match kept {
-        Some(kept) => {
-            headers::readable_encodings(&mut head.headers);
-            let body = collect(body, announced, &setup).await?;
-            keep(&setup, kept, head, target, body, pinned, entered.tenant).await?
-        }
-        None => {
-            let note = Note {
-                deed: Deed::PassedThrough,
-                ..Note::default()
-            };
-            let body: Outbound = Box::pin(body.map_err(Into::into));
-            (send(&setup, head, target, body).await?, note)
-        }
+    let mut outward = Outward {
+        method: head.method,
+        target,
+        headers: head.headers,
     };
-    let (mut head, body) = response.into_parts();
+    let Some(kept) = kept else {
+        return pass(setup, outward, body, account).await;
+    };
+    account.route = kept.route();
+    headers::readable_encodings(&mut outward.headers);
+    let (body, permit) = upload::collect(body, announced, &setup.serving.limits, &setup.room).await?;
+    account.received = body.len() as u64;
+    account.permits.extend(permit);
+    let incoming = keeper::Incoming {
+        form: kept.form,
+        body,
+        tenant: entered.tenant,
+        pinned,
+        only_counts: kept.only_counts,
+    };
+    keep(setup, kept, outward, incoming, account).await
+}
+
+/// The answer as the client gets it; the account goes with it and is closed when it is through.
+pub fn answer(setup: &Setup, mut head: http::response::Parts, looked: Looked, mut account: Account) -> Response<Reply> {
+    account.begins(head.status);
     headers::inbound(&mut head.headers);
-    headers::tell(&mut head.headers, &note);
-    let passing = Passing::new(VecDeque::new(), body, setup.serving.limits.silence, Box::new(Nobody));
-    Ok(Response::from_parts(head, Reply::Passing(Box::new(passing))))
+    headers::tell(&mut head.headers, &account.note);
+    let silence = setup.serving.limits.silence;
+    let passing = Passing::new(looked.held, looked.rest, silence, Box::new(account));
+    Response::from_parts(head, Reply::Passing(Box::new(passing)))
 }
 
 /// The upstream of a request, and the path that it is asked for.
 fn choose<'a, 'p>(setup: &'a Setup, head: &Parts, path: &'p str) -> Result<(&'a Upstream, &'p str), Refusal> {
-    let named = match head.headers.get("x-mainstay-upstream").map(|name| name.to_str()) {
-        Some(Ok(name)) => Some(name),
-        Some(Err(_)) => Some(""),
-        None => None,
-    };
-    let speaks_anthropic = head.headers.contains_key("anthropic-version")
-        || route::kept(&http::Method::POST, path)
-            .is_some_and(|kept| kept.form == mainstay_wire::reading::WireForm::Anthropic);
-    let upstreams = &setup.serving.upstreams;
-    upstreams.choose(named, path, speaks_anthropic).ok_or_else(|| {
+    let named = head
+        .headers
+        .get("x-mainstay-upstream")
+        .map(|name| name.to_str().unwrap_or(""));
+    let is_messages = || route::kept(&Method::POST, path).is_some_and(|kept| kept.form == WireForm::Anthropic);
+    let is_anthropic = head.headers.contains_key("anthropic-version") || is_messages();
+    let chosen = setup.serving.upstreams.choose(named, path, is_anthropic);
+    chosen.ok_or_else(|| {
         let words = match named {
             Some(_) => "no upstream has the name in x-mainstay-upstream",
             None => "no upstream serves this path",
@@ -141,80 +157,130 @@ fn announced(headers: &HeaderMap) -> Option<u64> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-fn too_large() -> Refusal {
-    let words = "the body is larger than proxy.body allows";
-    Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "body", words).closing()
-}
-
-/// The whole body, in as few copies as there can be: none where it came in one piece.
-async fn collect(mut body: Incoming, announced: Option<u64>, setup: &Setup) -> Result<Bytes, Refusal> {
-    let limits = &setup.serving.limits;
-    let mut first: Option<Bytes> = None;
-    let mut rest = BytesMut::new();
-    let mut length = 0_u64;
-    while !body.is_end_stream() {
-        let Ok(frame) = timeout(limits.body_wait, body.frame()).await else {
-            let words = "nothing of the body came for too long";
-            return Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, "body", words).closing());
-        };
-        let Some(frame) = frame else { break };
-        let Ok(frame) = frame else {
-            let words = "the body broke off";
-            return Err(Refusal::new(StatusCode::BAD_REQUEST, "body", words).closing());
-        };
-        let Ok(piece) = frame.into_data() else { continue };
-        length += piece.len() as u64;
-        if length > limits.body {
-            return Err(too_large());
-        }
-        match first.take() {
-            None if rest.is_empty() => first = Some(piece),
-            held => {
-                if let Some(held) = held {
-                    let room = announced.unwrap_or(length * 2).min(limits.body);
-                    rest.reserve(usize::try_from(room).unwrap_or(0));
-                    rest.extend_from_slice(&held);
-                }
-                rest.extend_from_slice(&piece);
-            }
-        }
+/// A request that is none of our business: it passes as it comes.
+async fn pass(
+    setup: &Setup,
+    outward: Outward,
+    body: Incoming,
+    account: &mut Account,
+) -> Result<(http::response::Parts, Looked), Refusal> {
+    account.route = "pass";
+    account.note = Note {
+        deed: Deed::PassedThrough,
+        ..Note::default()
+    };
+    let (upload, passed) = Upload::new(body, &setup.serving.limits);
+    let sent = send(setup, outward, Box::pin(upload), account).await;
+    account.received = passed.bytes();
+    match sent {
+        Ok(response) => Ok(refused::unseen(response)),
+        Err(refusal) => Err(passed.refusal().unwrap_or(refusal)),
     }
-    Ok(first.unwrap_or_else(|| rest.freeze()))
 }
 
+/// A request that the keeper is asked about, before it goes out and where the provider complains.
 async fn keep(
     setup: &Setup,
     kept: Kept,
-    head: Parts,
-    target: Uri,
-    body: Bytes,
-    pinned: Option<String>,
-    tenant: String,
-) -> Result<(Response<Incoming>, Note), Refusal> {
-    let incoming = keeper::Incoming {
-        form: kept.form,
-        body,
-        tenant,
-        pinned,
-        only_counts: kept.only_counts,
+    outward: Outward,
+    incoming: keeper::Incoming,
+    account: &mut Account,
+) -> Result<(http::response::Parts, Looked), Refusal> {
+    let since = Instant::now();
+    let (outgoing, silence) = setup.desk.prepare(incoming).await;
+    if let Some(silence) = silence {
+        account.failed_open(silence.name());
+    } else if outgoing.note.deed == Deed::FailedOpen {
+        account.failed_open("keeper");
+    }
+    account.goes_out(since);
+    let again = outgoing.ticket.is_some().then(|| outward.again());
+    let (mut head, mut looked, ticket) = attempt(setup, kept, outward, outgoing, account).await?;
+    if let (Some((complaint, words)), Some(ticket), Some(outward)) = (&looked.complaint, &ticket, again)
+        && let Some(outgoing) = ask_again(setup, *complaint, ticket, words, account).await
+    {
+        account.goes_again(match complaint {
+            Complaint::Overflow => "overflow",
+            Complaint::Malformed => "malformed",
+        });
+        // What the provider said the first time is dropped, and its connection with it.
+        drop(looked);
+        let ticket;
+        (head, looked, ticket) = attempt(setup, kept, outward, outgoing, account).await?;
+        account.ticket = ticket.map(|ticket| (setup.desk.clone(), ticket));
+    } else {
+        account.ticket = ticket.map(|ticket| (setup.desk.clone(), ticket));
+    }
+    account.watch = Some(Watch::new(kept.form, &head.headers)).filter(|_| !kept.only_counts);
+    Ok((head, looked))
+}
+
+async fn ask_again(
+    setup: &Setup,
+    complaint: Complaint,
+    ticket: &keeper::Ticket,
+    words: &str,
+    account: &Account,
+) -> Option<Outgoing> {
+    match setup.desk.after(complaint, ticket, words).await {
+        Ok(outgoing) => outgoing,
+        Err(silence) => {
+            account.failed_open(silence.name());
+            None
+        }
+    }
+}
+
+/// Sends what the keeper says, and looks at the answer.
+async fn attempt(
+    setup: &Setup,
+    kept: Kept,
+    outward: Outward,
+    outgoing: Outgoing,
+    account: &mut Account,
+) -> Result<(http::response::Parts, Looked, Option<keeper::Ticket>), Refusal> {
+    account.note = outgoing.note;
+    let response = send(setup, outward, whole(outgoing.body), account).await?;
+    let (head, looked) = match outgoing.ticket {
+        Some(_) => refused::look(kept.form, response).await,
+        None => refused::unseen(response),
     };
-    let (outgoing, _silence) = setup.desk.prepare(incoming).await;
-    let body: Outbound = Box::pin(Full::new(outgoing.body).map_err(|never| match never {}));
-    Ok((send(setup, head, target, body).await?, outgoing.note))
+    Ok((head, looked, outgoing.ticket))
+}
+
+fn whole(body: Bytes) -> Outbound {
+    Box::pin(Full::new(body).map_err(|never| match never {}))
 }
 
 /// Sends a request on.
-async fn send(setup: &Setup, head: Parts, target: Uri, body: Outbound) -> Result<Response<Incoming>, Refusal> {
+async fn send(
+    setup: &Setup,
+    outward: Outward,
+    body: Outbound,
+    account: &Account,
+) -> Result<Response<Incoming>, Refusal> {
     let mut request = Request::new(body);
-    *request.method_mut() = head.method;
-    *request.uri_mut() = target;
-    *request.headers_mut() = head.headers;
-    match timeout(setup.serving.limits.silence, setup.relay.send(request)).await {
-        Ok(Ok(response)) => Ok(response),
-        Ok(Err(error)) => Err(unanswered(&error)),
+    *request.method_mut() = outward.method;
+    *request.uri_mut() = outward.target;
+    *request.headers_mut() = outward.headers;
+    let refusal = match timeout(setup.serving.limits.silence, setup.relay.send(request)).await {
+        Ok(Ok(response)) => return Ok(response),
+        Ok(Err(error)) => unanswered(&error),
         Err(_) => {
             let words = "the upstream said nothing for too long";
-            Err(Refusal::new(StatusCode::GATEWAY_TIMEOUT, "upstream-silent", words))
+            Refusal::new(StatusCode::GATEWAY_TIMEOUT, "upstream-silent", words)
+        }
+    };
+    account.unanswered(refusal.code);
+    Err(refusal)
+}
+
+impl Outward {
+    fn again(&self) -> Self {
+        Self {
+            method: self.method.clone(),
+            target: self.target.clone(),
+            headers: self.headers.clone(),
         }
     }
 }

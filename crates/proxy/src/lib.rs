@@ -11,6 +11,10 @@ pub mod keeper;
 
 pub mod counsel;
 
+pub mod log;
+
+pub mod metrics;
+
 pub mod passing;
 
 pub mod refusal;
@@ -25,9 +29,23 @@ pub mod serving;
 
 pub mod headers;
 
+mod framing;
+
+mod line;
+
+pub mod watch;
+
+pub mod books;
+
+pub mod upload;
+
+pub mod refused;
+
 pub mod exchange;
 
 pub mod recall;
+mod own;
+
 pub mod server;
 
 pub mod mcp;

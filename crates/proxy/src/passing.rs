@@ -10,6 +10,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::HeaderMap;
 use http_body::Body;
 use http_body::Frame;
 use http_body::SizeHint;
@@ -85,7 +86,7 @@ impl Body for Reply {
     fn is_end_stream(&self) -> bool {
         match self {
             Reply::Whole(bytes) => bytes.is_none(),
-            Reply::Passing(passing) => passing.held.is_empty() && passing.upstream.is_end_stream(),
+            Reply::Passing(passing) => passing.is_over(),
         }
     }
 
@@ -98,10 +99,22 @@ impl Body for Reply {
     }
 }
 
+/// What is left of an upstream's body.
+pub enum Rest {
+    /// What has not come yet.
+    Live(Incoming),
+    /// Nothing but trailers, if there are any.
+    Trailers(Option<HeaderMap>),
+    /// Nothing: it broke off.
+    Broken(Option<BodyError>),
+    /// Nothing.
+    Over,
+}
+
 /// An upstream's body on its way.
 pub struct Passing {
     held: VecDeque<Bytes>,
-    upstream: Incoming,
+    rest: Rest,
     silence: Duration,
     alarm: Option<Pin<Box<Timeout<Pending<()>>>>>,
     witness: Option<Box<dyn Witness>>,
@@ -109,39 +122,60 @@ pub struct Passing {
 
 impl Passing {
     /// A body whose upstream may say nothing for this long. What was held back of it goes first.
-    pub fn new(held: VecDeque<Bytes>, upstream: Incoming, silence: Duration, witness: Box<dyn Witness>) -> Self {
+    pub fn new(held: VecDeque<Bytes>, rest: Rest, silence: Duration, witness: Box<dyn Witness>) -> Self {
         let mut passing = Self {
             held,
-            upstream,
+            rest,
             silence,
             alarm: None,
             witness: Some(witness),
         };
-        if passing.held.is_empty() && passing.upstream.is_end_stream() {
+        if passing.is_over() {
             passing.end(Ending::Whole);
         }
         passing
     }
 
+    fn is_over(&self) -> bool {
+        let rest_is_over = match &self.rest {
+            Rest::Live(body) => body.is_end_stream(),
+            Rest::Over => true,
+            Rest::Trailers(_) | Rest::Broken(_) => false,
+        };
+        self.held.is_empty() && rest_is_over
+    }
+
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         if let Some(bytes) = self.held.pop_front() {
             self.see(&bytes);
+            if self.is_over() {
+                self.end(Ending::Whole);
+            }
             return Poll::Ready(Some(Ok(Frame::data(bytes))));
         }
-        match Pin::new(&mut self.upstream).poll_frame(context) {
+        let polled = match &mut self.rest {
+            Rest::Live(body) => Pin::new(body).poll_frame(context).map_err(BodyError::from),
+            Rest::Trailers(trailers) => Poll::Ready(trailers.take().map(|trailers| Ok(Frame::trailers(trailers)))),
+            Rest::Broken(error) => {
+                let error = error.take().unwrap_or_else(|| "the upstream broke off".into());
+                Poll::Ready(Some(Err(error)))
+            }
+            Rest::Over => Poll::Ready(None),
+        };
+        match polled {
             Poll::Ready(Some(Ok(frame))) => {
                 self.alarm = None;
                 if let Some(bytes) = frame.data_ref() {
-                    self.see(&bytes.clone());
+                    self.see(bytes);
                 }
-                if self.upstream.is_end_stream() {
+                if self.is_over() {
                     self.end(Ending::Whole);
                 }
                 Poll::Ready(Some(Ok(frame)))
             }
             Poll::Ready(Some(Err(error))) => {
                 self.end(Ending::UpstreamBroke);
-                Poll::Ready(Some(Err(error.into())))
+                Poll::Ready(Some(Err(error)))
             }
             Poll::Ready(None) => {
                 self.end(Ending::Whole);
@@ -153,6 +187,7 @@ impl Passing {
                 if alarm.as_mut().poll(context).is_pending() {
                     return Poll::Pending;
                 }
+                self.rest = Rest::Over;
                 self.end(Ending::UpstreamSilent);
                 Poll::Ready(Some(Err("the upstream said nothing for too long".into())))
             }

@@ -54,6 +54,18 @@ pub struct Kept {
     pub only_counts: bool,
 }
 
+impl Kept {
+    /// Its name in logs and metrics.
+    pub fn route(self) -> &'static str {
+        match (self.form, self.only_counts) {
+            (_, true) => "count-tokens",
+            (WireForm::Chat, false) => "chat",
+            (WireForm::Responses, false) => "responses",
+            (WireForm::Anthropic, false) => "messages",
+        }
+    }
+}
+
 /// Whether the keeper has to do with a request. The ends of paths count, as gateways put things before them and some
 /// addresses go without `v1`.
 pub fn kept(method: &Method, path: &str) -> Option<Kept> {

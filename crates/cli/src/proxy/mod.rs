@@ -11,6 +11,7 @@ use clap::Args;
 use clap::ValueEnum;
 use mainstay_proxy::door::Door;
 use mainstay_proxy::keeper::Keeper;
+use mainstay_proxy::log::Log;
 use mainstay_proxy::server::Server;
 use mainstay_proxy::serving::Limits;
 use mainstay_proxy::serving::Serving;
@@ -93,7 +94,7 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let served = runtime.block_on(async {
-        let server = Server::bind(serving, Arc::new(Keeper::new(keeping))).await?;
+        let server = Server::bind(serving, Arc::new(Keeper::new(keeping)), Log::silent()).await?;
         let address = server.address()?;
         screen.line(&format!(
             "listening on http://{address}; point agents to it as the base URL"

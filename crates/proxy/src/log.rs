@@ -1,0 +1,127 @@
+//! Lines about what happens, for people or for machines. None holds content, a key, a query or a path of a client's.
+
+use std::sync::Arc;
+
+use serde_json::Map;
+use serde_json::Value;
+
+/// How much matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Nothing is said.
+    Quiet,
+    /// What an operator has to look at.
+    Error,
+    /// What an operator may want to look at.
+    Warn,
+    /// Starting, stopping, every request that was changed or went wrong.
+    Info,
+    /// Every request.
+    Debug,
+}
+
+impl Level {
+    fn name(self) -> &'static str {
+        match self {
+            Level::Quiet => "quiet",
+            Level::Error => "error",
+            Level::Warn => "warn",
+            Level::Info => "info",
+            Level::Debug => "debug",
+        }
+    }
+}
+
+/// How lines are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// `level event key=value …`
+    Plain,
+    /// One JSON object a line.
+    Json,
+}
+
+/// Where lines go.
+pub type Sink = Arc<dyn Fn(String) + Send + Sync>;
+
+/// Writes lines.
+#[derive(Clone)]
+pub struct Log {
+    level: Level,
+    style: Style,
+    sink: Sink,
+}
+
+impl Log {
+    /// A log that says what matters at least this much.
+    pub fn new(level: Level, style: Style, sink: Sink) -> Self {
+        Self { level, style, sink }
+    }
+
+    /// A log that says nothing.
+    pub fn silent() -> Self {
+        Self::new(Level::Quiet, Style::Plain, Arc::new(drop))
+    }
+
+    /// Says something.
+    pub fn say(&self, level: Level, event: &'static str, fields: &[(&'static str, Value)]) {
+        if level > self.level || level == Level::Quiet {
+            return;
+        }
+        let there = fields.iter().filter(|(_, value)| !value.is_null());
+        let line = match self.style {
+            Style::Json => {
+                let mut object = Map::new();
+                object.insert("level".to_owned(), level.name().into());
+                object.insert("event".to_owned(), event.into());
+                object.extend(there.map(|(name, value)| ((*name).to_owned(), value.clone())));
+                Value::Object(object).to_string()
+            }
+            Style::Plain => {
+                let told = there.map(|(name, value)| match value {
+                    Value::String(text) if !text.contains([' ', '"', '\n']) && !text.is_empty() => {
+                        format!(" {name}={text}")
+                    }
+                    value => format!(" {name}={value}"),
+                });
+                format!("{} {event}{}", level.name(), told.collect::<String>())
+            }
+        };
+        (self.sink)(line);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    #[test]
+    fn lines_are_for_people_or_machines_and_only_what_matters_is_said() {
+        for (style, expected) in [
+            (Style::Plain, "warn odd a=1 b=\"two words\" c=x"),
+            (
+                Style::Json,
+                "{\"level\":\"warn\",\"event\":\"odd\",\"a\":1,\"b\":\"two words\",\"c\":\"x\"}",
+            ),
+        ] {
+            let lines = Arc::new(Mutex::new(Vec::new()));
+            let kept = Arc::clone(&lines);
+            let log = Log::new(
+                Level::Info,
+                style,
+                Arc::new(move |line| kept.lock().unwrap().push(line)),
+            );
+            let fields = [
+                ("a", 1.into()),
+                ("b", "two words".into()),
+                ("n", Value::Null),
+                ("c", "x".into()),
+            ];
+            log.say(Level::Warn, "odd", &fields);
+            log.say(Level::Debug, "odd", &fields);
+            assert_eq!(*lines.lock().unwrap(), [expected]);
+        }
+    }
+}
