@@ -102,7 +102,7 @@ pub async fn collect(
 }
 
 fn no_room() -> Refusal {
-    let words = "the bodies of all requests together take more than proxy.bodies allows; try again";
+    let words = "the bodies of all requests together take more than proxy.bodies_mb allows; try again";
     Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "busy", words)
         .retry_after(1)
         .closing()
@@ -121,7 +121,7 @@ impl Trouble {
         let (status, words) = match self {
             Trouble::TooLarge => (
                 StatusCode::PAYLOAD_TOO_LARGE,
-                "the body is larger than proxy.body allows",
+                "the body is larger than proxy.body_mb allows",
             ),
             Trouble::TooSlow => (StatusCode::REQUEST_TIMEOUT, "nothing of the body came for too long"),
             Trouble::Broken => (StatusCode::BAD_REQUEST, "the body broke off, or is no body"),

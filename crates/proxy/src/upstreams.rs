@@ -148,6 +148,16 @@ impl Upstream {
         format!("{}://{}{}", self.scheme, self.authority, self.path)
     }
 
+    /// Which requests go there, for people.
+    pub fn what(&self) -> String {
+        match &self.serves {
+            Serves::Prefix(prefix) => format!("{prefix}/…"),
+            Serves::Anthropic => "Anthropic's".to_owned(),
+            Serves::Everything => "everything else".to_owned(),
+            Serves::OnlyByName => format!("what names {}", self.name),
+        }
+    }
+
     /// The address of a path at this upstream. A `v1` that both the upstream's own path and the request's bring is written
     /// once: people put it into either.
     pub fn target(&self, path: &str, query: Option<&str>) -> Option<Uri> {

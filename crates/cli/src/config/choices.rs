@@ -78,6 +78,19 @@ pub enum RolesChoice {
     Alternating,
 }
 
+/// When the proxy compacts conversations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum TimingChoice {
+    /// When it pays by the prices of the model; at the threshold where they are not known.
+    #[default]
+    Economic,
+    /// At the threshold.
+    Threshold,
+    /// Only where the provider refuses a prompt.
+    Never,
+}
+
 /// Addresses of the internet to hide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]

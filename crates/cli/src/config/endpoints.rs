@@ -111,7 +111,8 @@ pub fn server(
     let url = url(name, table, known, picker)?;
     let form = known.map_or(FormChoice::default(), |known| known.form);
     let form = picker.with_default(&key_of("form"), None, &table.form, form);
-    let key = key_source(name, table, known, picker, home)?;
+    let usual = known.and_then(|known| known.key_env);
+    let key = key_source(&key_of("key"), (&table.key_env, &table.key_file), usual, picker, home)?;
     if key != KeySource::None && url.starts_with("http://") && !is_this_machine(host(&url)) {
         let span = table.url.as_ref().map_or(name.span(), Spanned::span);
         let words = "a key would travel over http where anybody on the way can read it; use https, or key_env = \"\"";
@@ -183,14 +184,15 @@ fn url(
     Ok(url)
 }
 
-fn key_source(
-    name: &Spanned<String>,
-    table: &file::Endpoint,
-    known: Option<&BuiltIn>,
+/// Where a key is, by the variable or the file that is named for it; it is shown under `row`.
+pub fn key_source(
+    row: &str,
+    (key_env, key_file): (&Field<String>, &Field<String>),
+    usual: Option<&str>,
     picker: &mut Picker<'_>,
     home: &Path,
 ) -> Result<KeySource, Complaint> {
-    let (source, origin) = match (&table.key_env, &table.key_file) {
+    let (source, origin) = match (key_env, key_file) {
         (Some(_), Some(file)) => {
             let words = "there is a key_env and a key_file; say only one of them";
             return Err(picker.source.complain(file.span(), words));
@@ -213,13 +215,11 @@ fn key_source(
             (KeySource::File(path), picker.origin(field))
         }
         (None, None) => {
-            let variable = known.and_then(|known| known.key_env);
-            let source = variable.map_or(KeySource::None, |name| KeySource::Variable(name.to_owned()));
+            let source = usual.map_or(KeySource::None, |name| KeySource::Variable(name.to_owned()));
             (source, Origin::BuiltIn)
         }
     };
-    let key = format!("endpoints.{}.key", name.get_ref());
-    picker.note(&key, source.to_string(), origin);
+    picker.note(row, source.to_string(), origin);
     Ok(source)
 }
 

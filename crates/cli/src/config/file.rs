@@ -10,6 +10,7 @@ use crate::config::choices::AddressChoice;
 use crate::config::choices::EngineChoice;
 use crate::config::choices::FormChoice;
 use crate::config::choices::RolesChoice;
+use crate::config::choices::TimingChoice;
 use crate::config::choices::WayChoice;
 use crate::config::misread;
 use crate::config::section::Section;
@@ -31,6 +32,7 @@ pub struct File {
     pub store: Section<Store>,
     pub summary: Section<Summary>,
     pub eval: Section<Eval>,
+    pub proxy: Section<Proxy>,
     pub models: Named<Section<Model>>,
     pub endpoints: Named<Section<Endpoint>>,
 }
@@ -83,6 +85,47 @@ pub struct Eval {
     pub answerer: Field<String>,
     pub judge: Field<String>,
     pub results: Field<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Proxy {
+    pub listen: Field<String>,
+    pub hosts: Field<Vec<String>>,
+    pub origins: Field<Vec<String>>,
+    pub timing: Field<TimingChoice>,
+    pub trim: Field<u64>,
+    pub patience: Field<String>,
+    pub memory_mb: Field<u64>,
+    pub head_wait: Field<String>,
+    pub body_mb: Field<u64>,
+    pub bodies_mb: Field<u64>,
+    pub body_wait: Field<String>,
+    pub connections: Field<usize>,
+    pub requests: Field<usize>,
+    pub connect: Field<String>,
+    pub silence: Field<String>,
+    pub stall: Field<String>,
+    pub grace: Field<String>,
+    pub upstreams: Named<Section<Upstream>>,
+    pub tokens: Named<Section<ClientToken>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Upstream {
+    pub url: Field<String>,
+    pub prefix: Field<String>,
+    pub default: Field<bool>,
+    pub allow_plain: Field<bool>,
+    pub private: Field<bool>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ClientToken {
+    pub key_env: Field<String>,
+    pub key_file: Field<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]

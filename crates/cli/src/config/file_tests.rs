@@ -59,6 +59,36 @@ total = "3m"
 [endpoints.filed]
 url = "https://other.example/v1"
 key_file = "~/k"
+[proxy]
+listen = "127.0.0.1:4000"
+hosts = ["mainstay.example"]
+origins = ["https://page.example"]
+timing = "threshold"
+trim = 9000
+patience = "3s"
+memory_mb = 100
+head_wait = "5s"
+body_mb = 32
+bodies_mb = 100
+body_wait = "30s"
+connections = 100
+requests = 10
+connect = "4s"
+silence = "10m"
+stall = "5m"
+grace = "20s"
+[proxy.upstreams.inside]
+url = "http://models.internal/v1"
+prefix = "/inside"
+allow_plain = true
+private = true
+[proxy.upstreams.rest]
+url = "https://api.example"
+default = true
+[proxy.tokens.alice]
+key_env = "ALICE_TOKEN"
+[proxy.tokens.bob]
+key_file = "~/bob"
 "#;
 
 fn read(text: &str) -> Result<File, String> {

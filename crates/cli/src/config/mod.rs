@@ -16,6 +16,7 @@ mod models;
 mod origin;
 mod picker;
 mod place;
+mod proxy;
 mod section;
 mod settings;
 mod show;
@@ -24,8 +25,10 @@ mod span_of_time;
 
 pub use choices::AddressChoice;
 pub use choices::EngineChoice;
+pub use choices::TimingChoice;
 pub use choices::WayChoice;
 pub use keys::KeySource;
+pub use proxy::ProxyOverrides;
 pub use settings::Asking;
 pub use settings::Overrides;
 pub use settings::Redact;
@@ -38,6 +41,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::Subcommand;
 use mainstay_llm::model::Model;
+use mainstay_proxy::door::Token;
 
 use crate::config::models::Candidate;
 use crate::config::origin::Origin;
@@ -150,6 +154,17 @@ impl Settings {
         let usable = model
             .map_err(|unusable| anyhow::anyhow!("the model {} cannot be asked: {}", unusable.name, unusable.reason))?;
         Ok(Some(usable))
+    }
+
+    /// The tokens of the proxy's clients, read.
+    pub fn client_tokens(&self) -> anyhow::Result<Vec<Token>> {
+        let read = self.proxy.tokens.iter().map(|(name, source)| {
+            let token = source.read(&environment::variable);
+            let token = token.map_err(|why| anyhow::anyhow!("the token of the client {name}: {why}"))?;
+            let token = token.ok_or_else(|| anyhow::anyhow!("the token of the client {name} is nowhere"))?;
+            Ok(Token::new(name, &token))
+        });
+        read.collect()
     }
 
     /// Where the store is: as anybody said, or in the user's data directory.

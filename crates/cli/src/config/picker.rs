@@ -10,7 +10,16 @@ use crate::config::origin::Row;
 use crate::config::source::Source;
 
 /// The sections, in the order in which they are shown.
-const SECTIONS: [&str; 6] = ["compact.", "redact.", "store.", "summary.", "models.", "endpoints."];
+const SECTIONS: [&str; 8] = [
+    "compact.",
+    "redact.",
+    "store.",
+    "summary.",
+    "eval.",
+    "proxy.",
+    "models.",
+    "endpoints.",
+];
 
 /// Collects the effective values.
 pub struct Picker<'a> {

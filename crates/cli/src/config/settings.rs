@@ -28,6 +28,9 @@ use crate::config::origin::Row;
 use crate::config::picker::Picker;
 use crate::config::place;
 use crate::config::place::Variables;
+use crate::config::proxy;
+use crate::config::proxy::ProxyOverrides;
+use crate::config::proxy::ProxySettings;
 use crate::config::source::Complaint;
 use crate::config::source::Source;
 
@@ -69,6 +72,8 @@ pub struct Overrides {
     pub judge: Option<String>,
     /// `--results`
     pub results: Option<PathBuf>,
+    /// Those of `mainstay proxy`.
+    pub proxy: ProxyOverrides,
 }
 
 /// What is hidden besides secrets.
@@ -115,6 +120,8 @@ pub struct Settings {
     pub judge: Option<Candidate>,
     /// Where runs of the evaluation are kept.
     pub results: PathBuf,
+    /// How the proxy serves.
+    pub proxy: ProxySettings,
     /// Every model of the file, and those of the chain.
     pub models: BTreeMap<String, Candidate>,
     /// Every effective value and who set it.
@@ -205,6 +212,7 @@ impl Settings {
         let judge = overrides.judge.clone().map(|name| (name, "--judge"));
         let judge = one_model("eval.judge", judge, &eval.judge, &mut catalogue, &mut picker, home)?;
         let results = results(&file, overrides, &mut picker, home);
+        let proxy = proxy::proxy(&file.proxy, &overrides.proxy, &mut picker, home)?;
         let mut models = catalogue.models;
         for candidate in chain.iter().chain(&answerer).chain(&judge) {
             models.insert(candidate.model.name.clone(), candidate.clone());
@@ -230,6 +238,7 @@ impl Settings {
             answerer,
             judge,
             results,
+            proxy,
             models,
             rows: picker.into_rows(),
         })

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 
 use super::*;
+use crate::config::choices::TimingChoice;
 use crate::config::file::tests::EVERY_KEY;
 use crate::config::init::EXAMPLE;
 
@@ -119,6 +120,19 @@ fn every_key_of_the_file_takes_effect_and_remembers_its_line() {
     assert_eq!(main.endpoint.limits.total, Duration::from_secs(180));
     assert_eq!(main.endpoint.key.as_ref().unwrap().reveal(), "k");
     assert_eq!((main.output, main.streams), (16_000, true));
+    let proxy = &settings.proxy;
+    assert_eq!(proxy.listen, "127.0.0.1:4000".parse().unwrap());
+    assert_eq!(
+        (proxy.trim, proxy.memory, proxy.timing),
+        (Some(9_000), 100 << 20, TimingChoice::Threshold)
+    );
+    assert_eq!((proxy.limits.body, proxy.limits.requests), (32 << 20, 10));
+    assert_eq!(proxy.upstreams.list().len(), 2);
+    assert_eq!(
+        proxy.upstreams.private_names(),
+        BTreeSet::from(["models.internal".to_owned()])
+    );
+    assert_eq!(proxy.tokens.len(), 2);
     let line_of = |start: &str| EVERY_KEY.lines().position(|line| line.starts_with(start)).unwrap() + 1;
     for (key, start) in [
         ("compact.engine", "engine ="),
@@ -157,6 +171,12 @@ fn flags_win_over_variables_over_the_file() {
         answerer: Some("openai:gpt-5-mini".into()),
         judge: Some("anthropic:claude-haiku-5".into()),
         results: Some("/flag".into()),
+        proxy: ProxyOverrides {
+            listen: Some("localhost:1".into()),
+            upstreams: vec!["https://flag.example".into()],
+            timing: Some(TimingChoice::Never),
+            trim: Some(2),
+        },
     };
     let flagged = with(text, &overrides, &variables).unwrap();
     assert_eq!(flagged.engine, EngineChoice::Ledger);
@@ -183,6 +203,10 @@ fn flags_win_over_variables_over_the_file() {
         ("eval.answerer", "--answerer"),
         ("eval.judge", "--judge"),
         ("eval.results", "--results"),
+        ("proxy.listen", "--listen"),
+        ("proxy.upstreams.default.url", "--upstream"),
+        ("proxy.timing", "--timing"),
+        ("proxy.trim", "--trim"),
     ] {
         assert_eq!(origin(&flagged, key), Origin::Flag(name), "{key}");
     }
@@ -297,6 +321,16 @@ fn figures_that_cannot_be_meant_are_errors_with_their_line() {
         "[summary]\nattempts = 4000000000",
         "[summary]\ndeadline = '5'",
         "[endpoints.local]\nidle = 'soon'",
+        "[proxy]\nlisten = 'here'",
+        "[proxy]\nrequests = 0",
+        "[proxy]\nbody_mb = 0",
+        "[proxy]\nbody_mb = 99999999999999999",
+        "[proxy]\npatience = '2'",
+        "[proxy.upstreams.x]\nurl = 'http://far.example'",
+        "[proxy.upstreams.x]\nurl = 'https://u:p@far.example'",
+        "\n[proxy.upstreams.x]\nprefix = '/x'",
+        "\n[proxy.tokens.x]\n",
+        "[proxy.tokens.x]\nkey_env = 'the token itself'",
         "[models.x]\nprice = { input = inf, output = 1 }\nendpoint='local'\nwindow=9",
         "models.x.endpoint = 'local'\nmodels.x = { }",
     ] {

@@ -1,28 +1,29 @@
 //! How conversations are kept, out of the settings.
 
-use std::time::Duration;
+use std::sync::Arc;
 
 use mainstay_engine::decide::EconomicPolicy;
 use mainstay_engine::redact::Addresses;
+use mainstay_engine::summary::prompts::Prompts;
+use mainstay_llm::chain::Chain;
 use mainstay_proxy::settings::Keeping;
 use mainstay_proxy::settings::Timing;
+use mainstay_proxy::settings::Writing;
 
+use crate::compact::summary;
+use crate::config::EngineChoice;
 use crate::config::Settings;
-use crate::proxy::Arguments;
-use crate::proxy::TimingChoice;
+use crate::config::TimingChoice;
+use crate::environment;
 use crate::screen::Screen;
 
-/// How long a request may be held up: what people still take for a slow network.
-const PATIENCE: Duration = Duration::from_secs(2);
-/// How many bytes of conversations are remembered: a hundred of the longest.
-const MEMORY: usize = 256 << 20;
-
 /// How conversations are kept.
-pub fn keeping(settings: &Settings, arguments: &Arguments, _screen: &mut Screen) -> anyhow::Result<Keeping> {
+pub fn keeping(settings: &Settings, screen: &mut Screen) -> anyhow::Result<Keeping> {
+    let proxy = &settings.proxy;
     Ok(Keeping {
         store: settings.store_path()?,
         policy: settings.policy.clone(),
-        timing: match arguments.timing {
+        timing: match proxy.timing {
             TimingChoice::Economic => Timing::Economic(EconomicPolicy::default()),
             TimingChoice::Threshold => Timing::Threshold,
             TimingChoice::Never => Timing::Never,
@@ -30,9 +31,37 @@ pub fn keeping(settings: &Settings, arguments: &Arguments, _screen: &mut Screen)
         window: settings.window,
         roles: settings.roles.into(),
         redact: settings.redact.options(Addresses::All),
-        writing: None,
-        trim: arguments.trim,
-        patience: PATIENCE,
-        memory: MEMORY,
+        writing: writing(settings, screen)?,
+        trim: proxy.trim,
+        patience: proxy.patience,
+        memory: usize::try_from(proxy.memory).unwrap_or(usize::MAX),
     })
+}
+
+/// Who writes summaries; nobody where none is configured, or none can be asked.
+fn writing(settings: &Settings, screen: &mut Screen) -> anyhow::Result<Option<Writing>> {
+    if matches!(settings.engine, EngineChoice::Prune | EngineChoice::Ledger) {
+        return Ok(None);
+    }
+    let Some(configured) = settings.summary() else {
+        return Ok(None);
+    };
+    for unusable in &configured.unusable {
+        let (name, reason) = (&unusable.name, &unusable.reason);
+        screen.warn(&format!("the model {name} cannot be asked: {reason}"));
+    }
+    if configured.models.is_empty() {
+        return Ok(None);
+    }
+    let asking = &configured.asking;
+    let prompts = match &asking.prompts {
+        Some(directory) => summary::prompts(directory)?,
+        None => Prompts::default(),
+    };
+    // Waits of many processes that begin together shall not end together.
+    let seed = u64::from(std::process::id()) ^ environment::now().0.unsigned_abs();
+    let mut chain = Chain::new(Arc::new(summary::client(asking)?), configured.models, seed);
+    chain.patience.attempts = asking.attempts;
+    chain.deadline = Some(asking.deadline);
+    Ok(Some(Writing { chain, prompts }))
 }

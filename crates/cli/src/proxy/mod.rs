@@ -1,8 +1,9 @@
 //! `mainstay proxy`: the server between agents and their providers.
 
 mod keeping;
+mod signals;
+mod writer;
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,26 +12,29 @@ use clap::Args;
 use clap::ValueEnum;
 use mainstay_proxy::door::Door;
 use mainstay_proxy::keeper::Keeper;
+use mainstay_proxy::log::Level;
 use mainstay_proxy::log::Log;
+use mainstay_proxy::log::Style;
+use mainstay_proxy::metrics::count;
+use mainstay_proxy::server::Controls;
 use mainstay_proxy::server::Server;
-use mainstay_proxy::serving::Limits;
 use mainstay_proxy::serving::Serving;
-use mainstay_proxy::upstreams::Allowed;
-use mainstay_proxy::upstreams::Upstream;
-use mainstay_proxy::upstreams::Upstreams;
 
 use crate::config::Configuration;
 use crate::config::EngineChoice;
 use crate::config::Overrides;
+use crate::config::ProxyOverrides;
+use crate::config::Settings;
 use crate::config::SummaryFlags;
+use crate::config::TimingChoice;
 use crate::screen::Screen;
 
 /// Stand between agents and their providers, and keep every conversation inside its model's window.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Where to listen.
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:4180")]
-    listen: SocketAddr,
+    /// Where to listen (default: 127.0.0.1:4180).
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    listen: Option<String>,
 
     /// Where requests go: URL for all of them, /PREFIX=URL for paths that begin so, NAME=URL for those that name it in
     /// x-mainstay-upstream (default: Anthropic's and OpenAI's own addresses, by the form of the request).
@@ -45,9 +49,9 @@ pub struct Arguments {
     #[arg(long, value_name = "TOKENS")]
     window: Option<u64>,
 
-    /// When conversations are compacted.
-    #[arg(long, value_enum, default_value = "economic")]
-    timing: TimingChoice,
+    /// When conversations are compacted (default: economic).
+    #[arg(long, value_enum)]
+    timing: Option<TimingChoice>,
 
     /// What compacts (default: auto).
     #[arg(long, value_enum)]
@@ -57,54 +61,155 @@ pub struct Arguments {
     #[arg(long, value_name = "SHARE")]
     threshold: Option<f64>,
 
+    /// Come down to this many tokens.
+    #[arg(long, value_name = "TOKENS")]
+    target: Option<u64>,
+
+    /// Keep this many tokens of the newest history verbatim.
+    #[arg(long, value_name = "TOKENS")]
+    tail: Option<u64>,
+
     /// Shrink tool results of more tokens when they first come by.
     #[arg(long, value_name = "TOKENS")]
     trim: Option<u64>,
 
     #[command(flatten)]
     summary: SummaryFlags,
+
+    /// Read the configuration and the tokens, say what would be served, and stop.
+    #[arg(long)]
+    check: bool,
+
+    /// How much to log on standard error.
+    #[arg(long, value_enum, default_value = "info", value_name = "LEVEL")]
+    log: LogChoice,
+
+    /// Log one JSON object a line (documented in docs/proxy.md).
+    #[arg(long)]
+    json: bool,
 }
 
-/// When conversations are compacted.
+/// How much is logged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum TimingChoice {
-    /// When it pays by the prices of the model.
-    Economic,
-    /// At the threshold.
-    Threshold,
-    /// Only where the provider refuses a prompt.
-    Never,
+enum LogChoice {
+    /// Nothing.
+    Quiet,
+    /// What has to be looked at.
+    Error,
+    /// What may have to be looked at.
+    Warn,
+    /// Requests that were changed or went wrong, too.
+    Info,
+    /// Every request.
+    Debug,
+}
+
+impl From<LogChoice> for Level {
+    fn from(choice: LogChoice) -> Self {
+        match choice {
+            LogChoice::Quiet => Level::Quiet,
+            LogChoice::Error => Level::Error,
+            LogChoice::Warn => Level::Warn,
+            LogChoice::Info => Level::Info,
+            LogChoice::Debug => Level::Debug,
+        }
+    }
 }
 
 /// Serves until it is told to stop.
 pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Screen) -> anyhow::Result<()> {
     let settings = configuration.settings(&overrides(arguments))?;
-    let named = arguments
-        .upstreams
-        .iter()
-        .map(|text| Upstream::read(text, Allowed::default()));
-    let upstreams = Upstreams::new(named.collect::<Result<Vec<_>, _>>()?)?;
-    let keeping = keeping::keeping(&settings, arguments, screen)?;
-    let serving = Serving {
-        listen: arguments.listen,
-        door: Door::default(),
-        upstreams,
-        limits: Limits::default(),
-        patience: keeping.patience,
-    };
+    let serving = serving(&settings)?;
+    serving.check().map_err(|why| anyhow::anyhow!(why))?;
+    let keeping = keeping::keeping(&settings, screen)?;
+    if arguments.check {
+        return announce_check(&serving, screen);
+    }
+    let style = if arguments.json { Style::Json } else { Style::Plain };
+    let (sink, writer) = writer::start();
+    let log = Log::new(arguments.log.into(), style, sink);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let served = runtime.block_on(async {
-        let server = Server::bind(serving, Arc::new(Keeper::new(keeping)), Log::silent()).await?;
+        let upstreams = upstreams(&serving);
+        let server = Server::bind(serving, Arc::new(Keeper::new(keeping)), log.clone()).await?;
         let address = server.address()?;
         screen.line(&format!(
-            "listening on http://{address}; point agents to it as the base URL"
+            "mainstay proxy on http://{address}, to {upstreams}; point agents to it as their base URL"
         ))?;
-        server.run().await;
+        log.say(Level::Info, "listening", &[("address", address.to_string().into())]);
+        let controls = server.controls();
+        let reload = |controls: &Controls| reload(arguments, configuration, controls, &log);
+        signals::serve(server, controls, &reload).await?;
+        log.say(Level::Info, "stopped", &[]);
         anyhow::Ok(())
     });
     // A keeper that is still calculating is not waited for.
-    runtime.shutdown_timeout(Duration::from_secs(1));
+    runtime.shutdown_timeout(Duration::from_millis(200));
+    drop(log);
+    writer.finish();
     served
+}
+
+/// Reads the configuration again. What is wrong with it is logged, and everything stays as it was.
+fn reload(arguments: &Arguments, configuration: &Configuration, controls: &Controls, log: &Log) {
+    let done = configuration
+        .settings(&overrides(arguments))
+        .and_then(|settings| Ok((serving(&settings)?, keeping::keeping(&settings, &mut Screen::new())?)))
+        .and_then(|(serving, keeping)| Ok(controls.reload(serving, Arc::new(Keeper::new(keeping)))?));
+    let books = controls.books();
+    match done {
+        Ok(()) => {
+            count(&books.metrics.reloads, "taken");
+            log.say(Level::Info, "reloaded", &[]);
+        }
+        Err(error) => {
+            count(&books.metrics.reloads, "refused");
+            let fields = [("error", format!("{error:#}").into())];
+            log.say(Level::Error, "reload-refused", &fields);
+        }
+    }
+}
+
+fn serving(settings: &Settings) -> anyhow::Result<Serving> {
+    let proxy = &settings.proxy;
+    Ok(Serving {
+        listen: proxy.listen,
+        door: Door {
+            hosts: proxy.hosts.clone(),
+            origins: proxy.origins.clone(),
+            tokens: settings.client_tokens()?,
+        },
+        upstreams: proxy.upstreams.clone(),
+        limits: proxy.limits,
+        patience: proxy.patience,
+    })
+}
+
+/// Every upstream in a few words.
+fn upstreams(serving: &Serving) -> String {
+    let list = serving.upstreams.list();
+    if let [only] = list {
+        return only.address();
+    }
+    let named: Vec<String> = list
+        .iter()
+        .map(|upstream| format!("{} ({})", upstream.address(), upstream.what()))
+        .collect();
+    named.join(", ")
+}
+
+fn announce_check(serving: &Serving, screen: &mut Screen) -> anyhow::Result<()> {
+    screen.line(&format!("listens on {}", serving.listen))?;
+    for upstream in serving.upstreams.list() {
+        screen.line(&format!("sends {} to {}", upstream.what(), upstream.address()))?;
+    }
+    let tokens = serving.door.tokens.len();
+    screen.line(&match tokens {
+        0 => "asks no client for a token".to_owned(),
+        1 => "asks for a token; one client has one".to_owned(),
+        _ => format!("asks for a token; {tokens} clients have one"),
+    })?;
+    screen.line("the configuration can be served")
 }
 
 fn overrides(arguments: &Arguments) -> Overrides {
@@ -112,8 +217,16 @@ fn overrides(arguments: &Arguments) -> Overrides {
         engine: arguments.engine,
         window: arguments.window,
         threshold: arguments.threshold,
+        target: arguments.target,
+        tail: arguments.tail,
         store: arguments.store.clone(),
         summarisers: arguments.summary.summarisers.clone(),
+        proxy: ProxyOverrides {
+            listen: arguments.listen.clone(),
+            upstreams: arguments.upstreams.clone(),
+            timing: arguments.timing,
+            trim: arguments.trim,
+        },
         ..Overrides::default()
     }
 }
