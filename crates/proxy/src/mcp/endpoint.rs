@@ -61,3 +61,40 @@ impl std::fmt::Debug for Endpoint {
         formatter.debug_struct("Endpoint").finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recall::Scope;
+    use crate::recall::Secrets;
+    use http_body_util::BodyExt;
+    use http_body_util::Full;
+
+    async fn sent(endpoint: &Endpoint, method: &str, body: &str) -> (u16, String) {
+        let request = Request::builder()
+            .method(method)
+            .uri("/mainstay/mcp")
+            .header("host", "any.name.example")
+            .header("origin", "https://anywhere.example")
+            .header("accept", "application/json, text/event-stream")
+            .header("content-type", "application/json")
+            .body(Full::new(Bytes::from(body.to_owned())))
+            .unwrap();
+        let response = endpoint.respond(request).await;
+        let status = response.status().as_u16();
+        let body = response.into_body().collect().await.unwrap().to_bytes();
+        (status, String::from_utf8(body.to_vec()).unwrap())
+    }
+
+    #[tokio::test]
+    async fn it_can_be_mounted_anywhere_and_remembers_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let recall = Recall::new(folder.path().join("none.db"), Secrets::Shown, Scope::Everything);
+        let endpoint = Endpoint::new(recall);
+        let call = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"checkpoints","arguments":{}}}"#;
+        let (status, body) = sent(&endpoint, "POST", call).await;
+        assert_eq!(status, 200, "{body}");
+        assert!(body.contains("no store at") && body.contains(r#""id":7"#), "{body}");
+        assert_eq!(sent(&endpoint, "GET", "").await.0, 405);
+    }
+}
