@@ -56,6 +56,11 @@ impl Counsel for Keeper {
 /// must suffice for looking names up.
 const MOST_ASKED: usize = 128;
 
+/// The keeper itself waits for the operator's patience and then says what it was waiting for; it gets so much longer to say it.
+const MARGIN: Duration = Duration::from_millis(500);
+/// How long the keeper may take where the request has failed already.
+const MENDING: Duration = Duration::from_secs(65);
+
 /// Why the keeper gave no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Silence {
@@ -108,7 +113,9 @@ impl Desk {
     /// What to send for a request: what came, where there is no answer.
     pub async fn prepare(&self, incoming: Incoming) -> (Outgoing, Option<Silence>) {
         let body = incoming.body.clone();
-        let asked = self.ask(move |counsel, handle| handle.block_on(counsel.prepare(incoming)));
+        let asked = self.ask(self.patience + MARGIN, move |counsel, handle| {
+            handle.block_on(counsel.prepare(incoming))
+        });
         match asked.await {
             Ok(outgoing) => (outgoing, None),
             Err(silence) => {
@@ -131,7 +138,7 @@ impl Desk {
     /// What to send after a complaint of the provider's, if anything.
     pub async fn after(&self, complaint: Complaint, ticket: &Ticket, words: &str) -> Result<Option<Outgoing>, Silence> {
         let (ticket, words) = (ticket.clone(), words.to_owned());
-        self.ask(move |counsel, handle| match complaint {
+        self.ask(self.patience.max(MENDING), move |counsel, handle| match complaint {
             Complaint::Overflow => handle.block_on(counsel.after_overflow(&ticket, &words)),
             Complaint::Malformed => handle.block_on(counsel.after_complaint(&ticket, &words)),
         })
@@ -155,6 +162,7 @@ impl Desk {
 
     async fn ask<T: Send + 'static>(
         &self,
+        patience: Duration,
         question: impl FnOnce(&dyn Counsel, &Handle) -> T + Send + 'static,
     ) -> Result<T, Silence> {
         let Ok(permit) = Arc::clone(&self.asked).try_acquire_owned() else {
@@ -167,7 +175,7 @@ impl Desk {
             drop(permit);
             answer
         });
-        match timeout(self.patience, asked).await {
+        match timeout(patience, asked).await {
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(_)) => Err(Silence::Panicked),
             Err(_) => Err(Silence::TooSlow),

@@ -235,11 +235,14 @@ async fn ask_again(
 async fn attempt(
     setup: &Setup,
     kept: Kept,
-    outward: Outward,
+    mut outward: Outward,
     outgoing: Outgoing,
     account: &mut Account,
 ) -> Result<(http::response::Parts, Looked, Option<keeper::Ticket>), Refusal> {
     account.note = outgoing.note;
+    if let Some((name, word)) = outgoing.extra_header {
+        headers::add_word(&mut outward.headers, name, word);
+    }
     let response = send(setup, outward, whole(outgoing.body), account).await?;
     let (head, looked) = match outgoing.ticket {
         Some(_) => refused::look(kept.form, response).await,

@@ -137,6 +137,22 @@ pub fn plain(text: &str) -> String {
 /// Longer words are cut: some clients take heads of 8 KB only.
 const MOST_TOLD: usize = 200;
 
+/// Adds a word to a header that holds a list of them, unless it stands there already.
+pub fn add_word(headers: &mut HeaderMap, name: &'static str, word: &'static str) {
+    let known: Vec<&str> = headers
+        .get_all(name)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .collect();
+    if known.iter().any(|list| list.split(',').any(|one| one.trim() == word)) {
+        return;
+    }
+    let list: Vec<&str> = known.into_iter().chain([word]).collect();
+    if let Ok(value) = HeaderValue::from_str(&list.join(",")) {
+        headers.insert(name, value);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

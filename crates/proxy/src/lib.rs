@@ -43,8 +43,8 @@ pub mod refused;
 
 pub mod exchange;
 
-pub mod recall;
 mod own;
+pub mod recall;
 
 pub mod server;
 

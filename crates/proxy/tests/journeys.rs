@@ -14,6 +14,7 @@ use mainstay_engine::redact::Addresses;
 use mainstay_engine::redact::Options;
 use mainstay_proxy::door::Door;
 use mainstay_proxy::keeper::Keeper;
+use mainstay_proxy::log::Log;
 use mainstay_proxy::server::Server;
 use mainstay_proxy::serving::Limits;
 use mainstay_proxy::serving::Serving;
@@ -57,11 +58,11 @@ struct Proxy {
 impl Proxy {
     fn start(upstream: &Upstream, keeping: Keeping) -> Self {
         let keeper = Keeper::new(keeping);
-        let target = Target::read(&upstream.url(), Allowed::default()).unwrap();
+        let target = Target::read(&upstream.url(), Allowed::default()).expect("the address is one");
         let serving = Serving {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             door: Door::default(),
-            upstreams: Upstreams::new(vec![target]).unwrap(),
+            upstreams: Upstreams::new(vec![target]).expect("one is enough"),
             limits: Limits::default(),
             patience: Duration::from_secs(600),
         };
@@ -74,8 +75,11 @@ impl Proxy {
                 .build()
                 .unwrap();
             runtime.block_on(async {
-                let server = Server::bind(serving, counsel).await.unwrap();
-                tell.send(server.address().unwrap()).unwrap();
+                let server = Server::bind(serving, counsel, Log::silent())
+                    .await
+                    .expect("loopback has a free port");
+                tell.send(server.address().expect("it listens"))
+                    .expect("somebody waits");
                 tokio::select! {
                     _ = server.run() => {}
                     _ = stopped => {}
@@ -84,7 +88,7 @@ impl Proxy {
             runtime.shutdown_background();
         });
         Self {
-            url: format!("http://{}", told.recv().unwrap()),
+            url: format!("http://{}", told.recv().expect("the server says where it is")),
             keeper,
             stop: Some(stop),
             thread: Some(thread),
@@ -115,15 +119,6 @@ fn three_hundred_turns_go_on_where_a_window_of_32k_ends() {
             assert_eq!(report.malformed().len(), 0, "{form:?} {turns}: {:?}", report.rejections);
             assert!(report.cache_share() >= 0.9, "{form:?} {turns}: {report:?}");
             assert!(overview.sessions[0].passes > 2, "{form:?} {turns}: {overview:?}");
-            eprintln!(
-                "{form:?} {turns}: cache {:.3} repeated {:.3} breaks {} overflows {} passes {} longest {}",
-                report.cache_share(),
-                report.repeated_share(),
-                report.breaks,
-                report.overflows(),
-                overview.sessions[0].passes,
-                report.longest_prompt
-            );
         }
     }
 }
@@ -141,11 +136,5 @@ fn a_window_that_nobody_told_us_is_learnt() {
         assert_eq!(report.malformed().len(), 0, "{form:?}: {:?}", report.rejections);
         assert!(report.overflows() >= 1, "{form:?}: the window had to be learnt");
         assert!(report.overflows() <= 4, "{form:?}: {:?}", report.rejections);
-        eprintln!(
-            "{form:?} learnt: cache {:.3} breaks {} overflows {} ",
-            report.cache_share(),
-            report.breaks,
-            report.overflows()
-        );
     }
 }

@@ -100,9 +100,11 @@ impl Models {
         known
     }
 
-    /// The provider has said how large the window really is.
+    /// The provider has shown that the window is no larger than this.
     pub fn learn_window(&self, model: &str, window: u64) {
-        if let Some(known) = self.all().get_mut(model) {
+        if let Some(known) = self.all().get_mut(model)
+            && window < known.limits.window
+        {
             known.limits = known.limits.clone().with_window(window);
         }
     }

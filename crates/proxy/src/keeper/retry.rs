@@ -92,9 +92,9 @@ impl Room {
         let told = sizes(words);
         let known = self.models.of(&ticket.model, self.keeping.window, &self.desk);
         let believed = known.fit().apply(ticket.counted);
-        if let Some(window) = told.window.filter(|window| *window < 2 * believed.max(LEAST_WINDOW)) {
-            self.models.learn_window(&ticket.model, window);
-        }
+        // Who does not say how large the window is says that it is smaller than what was sent.
+        let window = told.window.filter(|window| *window < 2 * believed.max(LEAST_WINDOW));
+        self.models.learn_window(&ticket.model, window.unwrap_or(believed));
         if let Some(prompt) = told.prompt {
             self.models.observe(&ticket.model, ticket.counted, prompt);
         }
