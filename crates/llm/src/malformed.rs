@@ -1,4 +1,4 @@
-//! Whether an error means that calls and results of a history do not belong together.
+//! Whether an error means that calls and results of a history, or reasoning and what it was about, do not belong together.
 //!
 //! As with prompts that are too long, providers have no code for it; what each of them writes is a row of a table.
 
@@ -18,6 +18,8 @@ const PHRASES: &[(&str, &[&str])] = &[
         "Anthropic",
         &["each `tool_result` block must have a corresponding `tool_use` block"],
     ),
+    ("Anthropic", &["invalid `signature` in `thinking` block"]),
+    ("Anthropic", &["the block is bound to a different conversation"]),
     (
         "OpenAI Chat",
         &["must be followed by tool messages responding to each 'tool_call_id'"],

@@ -73,7 +73,7 @@ impl Proxy {
             let runtime = tokio::runtime::Builder::new_multi_thread()
                 .enable_all()
                 .build()
-                .unwrap();
+                .expect("there are threads");
             runtime.block_on(async {
                 let server = Server::bind(serving, counsel, Log::silent())
                     .await
@@ -137,4 +137,22 @@ fn a_window_that_nobody_told_us_is_learnt() {
         assert!(report.overflows() >= 1, "{form:?}: the window had to be learnt");
         assert!(report.overflows() <= 4, "{form:?}: {:?}", report.rejections);
     }
+}
+
+#[test]
+fn reasoning_that_is_bound_to_its_prompt_survives_passes() {
+    let scenario = Scenario {
+        bound: true,
+        ..Scenario::tool_loop(60).window(32_000)
+    };
+    let upstream = Upstream::start(scenario);
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("store.db");
+    let proxy = Proxy::start(&upstream, keeping(&store, Timing::Threshold, Some(32_000)));
+    let run = Agent::new(Form::Anthropic, &proxy.url).run(150);
+    let report = upstream.report();
+    assert_eq!(run.trouble, None, "{:?}", report.rejections);
+    // The provider complains once, and is told what to do from then on.
+    assert!(report.malformed().len() <= 1, "{:?}", report.rejections);
+    assert!(proxy.keeper.overview().sessions[0].passes > 1);
 }

@@ -1,21 +1,32 @@
 //! The keeper alone: what it sends for a conversation that grows, after a restart, beside another one, and when things break.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use mainstay_engine::decide::EconomicPolicy;
+use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::Policy;
 use mainstay_engine::decide::Roles;
 use mainstay_engine::redact::Addresses;
 use mainstay_engine::redact::Options;
+use mainstay_engine::summary::prompts::Prompts;
 use mainstay_llm::answer::Usage;
+use mainstay_llm::chain::Chain;
+use mainstay_llm::client::Client;
+use mainstay_llm::model::Endpoint;
+use mainstay_llm::model::Model;
 use mainstay_proxy::keeper::Deed;
 use mainstay_proxy::keeper::Incoming;
 use mainstay_proxy::keeper::Keeper;
 use mainstay_proxy::keeper::Outgoing;
 use mainstay_proxy::settings::Keeping;
 use mainstay_proxy::settings::Timing;
+use mainstay_proxy::settings::Writing;
+use mainstay_tests::server::Received;
+use mainstay_tests::server::Script;
+use mainstay_tests::server::Server;
 use mainstay_wire::reading::WireForm;
 use serde_json::Value;
 use serde_json::json;
@@ -330,4 +341,51 @@ async fn the_economic_policy_fits_too() {
     assert_eq!(overview.sessions.len(), 1);
     assert!(overview.sessions[0].passes > 0);
     assert!(overview.sessions[0].prompts < overview.sessions[0].prompts_whole);
+}
+
+/// Everything that a summariser must not lose of what it was shown, told as sections.
+fn summary(_: &Received) -> Script {
+    Script::reply(
+        "## Current task\nFind out why the checkout test fails and fix it.\n## Decisions\nNever touch /etc/hosts.\n## Progress\nModules were read.\n",
+    )
+}
+
+#[tokio::test]
+async fn a_summary_is_written_in_the_background_and_in_force_when_it_is_due() {
+    let server = Server::with(summary);
+    let folder = tempfile::tempdir().unwrap();
+    let endpoint = Endpoint::new("writer", &server.url(), WireForm::Chat);
+    let model = Model::new("writer", "writer", endpoint, 1_000_000, 16_000);
+    let settings = Keeping {
+        writing: Some(Writing {
+            chain: Chain::new(Arc::new(Client::new()), vec![model], 1),
+            prompts: Prompts::default(),
+        }),
+        policy: Policy {
+            engine: Engine::Hybrid,
+            ..Policy::default()
+        },
+        ..keeping(&folder.path().join("store.db"), 32_000)
+    };
+    let keeper = Keeper::new(settings);
+    let mut agent = Agent::new(WireForm::Anthropic);
+    let mut compacted = None;
+    for turn in 0..200 {
+        agent.step(turn);
+        let outgoing = send(&keeper, &agent).await;
+        assert_ne!(outgoing.note.deed, Deed::FailedOpen, "{:?}", outgoing.note);
+        if outgoing.note.deed == Deed::Compacted {
+            compacted = Some(outgoing);
+            break;
+        }
+        // An agent takes its time; here it is told when the writer is done.
+        while keeper.overview().sessions[0].is_passing {
+            tokio::task::yield_now().await;
+        }
+    }
+    let compacted = compacted.expect("it became due");
+    assert!(!server.received().is_empty(), "the model was asked");
+    assert!(compacted.note.tokens_after.unwrap() < 32_000);
+    let body = String::from_utf8_lossy(&compacted.body).into_owned();
+    assert!(body.contains("checkout test fails"), "{body}");
 }
