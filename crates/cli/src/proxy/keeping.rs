@@ -17,6 +17,9 @@ use crate::config::TimingChoice;
 use crate::environment;
 use crate::screen::Screen;
 
+/// Tool results of more tokens are giant, where nobody says otherwise: agents that limit them do so there, or below.
+const GIANT: u64 = 25_000;
+
 /// How conversations are kept.
 pub fn keeping(settings: &Settings, screen: &mut Screen) -> anyhow::Result<Keeping> {
     let proxy = &settings.proxy;
@@ -32,7 +35,7 @@ pub fn keeping(settings: &Settings, screen: &mut Screen) -> anyhow::Result<Keepi
         roles: settings.roles.into(),
         redact: settings.redact.options(Addresses::All),
         writing: writing(settings, screen)?,
-        trim: proxy.trim,
+        trim: Some(proxy.trim.unwrap_or(GIANT)).filter(|limit| *limit > 0),
         patience: proxy.patience,
         memory: usize::try_from(proxy.memory).unwrap_or(usize::MAX),
     })

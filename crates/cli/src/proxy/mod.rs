@@ -69,7 +69,7 @@ pub struct Arguments {
     #[arg(long, value_name = "TOKENS")]
     tail: Option<u64>,
 
-    /// Shrink tool results of more tokens when they first come by.
+    /// Shrink tool results of more tokens when they first come by; 0 for none (default: 25000).
     #[arg(long, value_name = "TOKENS")]
     trim: Option<u64>,
 

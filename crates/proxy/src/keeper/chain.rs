@@ -93,17 +93,16 @@ impl Taken {
     }
 
     /// The field by which the provider is told that it has a part of the history, or compacts it itself; then the list is not
-    /// all of it.
+    /// all of it. A provider that only clears old results or reasoning does so in whatever it is sent.
     pub fn server_state(&self) -> Option<&'static str> {
-        [
-            "previous_response_id",
-            "conversation",
-            "context_management",
-            "compaction",
-        ]
-        .into_iter()
-        .find(|key| self.glance.value(&self.body, key).is_some())
-        .or_else(|| self.has_provider_compaction().then_some("compaction"))
+        let has = |key: &&str| self.glance.value(&self.body, key).is_some();
+        let edits = self.glance.value(&self.body, "context_management").unwrap_or_default();
+        let compacts = || memchr::memmem::find(edits, b"\"compact").map(|_| "context_management");
+        ["previous_response_id", "conversation", "compaction"]
+            .into_iter()
+            .find(has)
+            .or_else(compacts)
+            .or_else(|| self.has_provider_compaction().then_some("compaction"))
     }
 
     /// Whether a message is a compaction by the provider, which must come back as it is where it is.
@@ -199,6 +198,14 @@ mod tests {
                 Some("previous_response_id"),
             ),
             (r#"{"messages":[],"previous_response_id":null}"#, None),
+            (
+                r#"{"messages":[],"context_management":{"edits":[{"type":"clear_thinking_20251015","keep":"all"}]}}"#,
+                None,
+            ),
+            (
+                r#"{"messages":[],"context_management":[{"type":"compaction","compact_threshold":1000}]}"#,
+                Some("context_management"),
+            ),
             (
                 r#"{"messages":[{"role":"assistant","content":[{"type":"compaction","content":"x"}]}]}"#,
                 Some("compaction"),

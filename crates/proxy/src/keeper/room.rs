@@ -53,6 +53,8 @@ const INLINE_BYTES: usize = 64 << 10;
 const LEAST_COMPACTED: usize = 8 << 10;
 /// So many instructions and tool lists are remembered by their count.
 const MOST_PREFACES: usize = 1_024;
+/// Names of conversations are shown in headers and tables.
+const MOST_NAME: usize = 100;
 /// A result is not shrunk below this part of the window, whatever was set.
 const TRIM_SHARE: u64 = 4;
 
@@ -163,7 +165,11 @@ impl Room {
         let budget = known.budget(&self.keeping.policy, output);
         let budget = budget.map_err(|error| (Deed::FailedOpen, error.to_string()))?;
         let preface = self.preface(&taken, known.family);
-        let shared = self.recognise(&taken, incoming.pinned.as_deref(), known.family);
+        let name = incoming
+            .pinned
+            .as_deref()
+            .map(|pinned| pinned_name(&incoming.tenant, pinned));
+        let shared = self.recognise(&taken, name.as_deref(), known.family);
         let fresh = locked(&shared).new_bytes(&taken);
         let taken = if fresh > INLINE_BYTES {
             let (room, shared, model) = (Arc::clone(self), Arc::clone(&shared), model.clone());
@@ -435,37 +441,25 @@ impl Room {
             writes_summaries: keeping.writing.is_some(),
             trim: keeping.trim,
             store: keeping.store.display().to_string(),
-            sessions: all.iter().map(session).collect(),
+            sessions: all.iter().map(|shared| Session::of(&locked(shared))).collect(),
             memory,
         }
     }
 }
 
-fn session(shared: &Shared) -> Session {
-    let conversation = locked(shared);
-    let pulse = &conversation.pulse;
-    let epoch = conversation.epoch();
-    Session {
-        conversation: conversation.name.clone(),
-        model: conversation.model.clone(),
-        began: pulse.began.0,
-        last: pulse.last.map_or(pulse.began.0, |last| last.at.0),
-        requests: pulse.requests,
-        messages: conversation.seen.len(),
-        prompt: pulse.last.map_or(0, |last| last.prompt),
-        prompt_whole: pulse.last.map_or(0, |last| last.whole),
-        window: pulse.window,
-        threshold: pulse.threshold,
-        passes: pulse.passes,
-        checkpoint: epoch.map(|epoch| epoch.checkpoint.clone()).filter(|id| !id.is_empty()),
-        covered: epoch.map_or(0, |epoch| epoch.covers),
-        trimmed: conversation.trims.len(),
-        prompts: pulse.prompts,
-        prompts_whole: pulse.prompts_whole,
-        cost: pulse.cost,
-        cost_whole: pulse.cost_whole,
-        is_passing: conversation.is_passing || conversation.is_preparing,
-        is_prepared: conversation.prepared.is_some(),
-        reason: pulse.reason.clone(),
+/// The name of a conversation that a client has named: its tenant's, of at most a hundred characters, none of which could be taken
+/// for anything else where it is shown.
+fn pinned_name(tenant: &str, pinned: &str) -> String {
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() || "-_.:@".contains(c) {
+            c
+        } else {
+            '_'
+        }
+    };
+    let name: String = pinned.chars().take(MOST_NAME).map(plain).collect();
+    match tenant {
+        "" => name,
+        tenant => format!("{tenant}/{name}"),
     }
 }

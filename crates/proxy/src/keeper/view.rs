@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::keeper::conversation::Conversation;
+
 /// How a conversation goes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Session {
@@ -66,4 +68,34 @@ pub struct Overview {
     pub sessions: Vec<Session>,
     /// About how many bytes they take.
     pub memory: usize,
+}
+
+impl Session {
+    pub(super) fn of(conversation: &Conversation) -> Self {
+        let pulse = &conversation.pulse;
+        let epoch = conversation.epoch();
+        Self {
+            conversation: conversation.name.clone(),
+            model: conversation.model.clone(),
+            began: pulse.began.0,
+            last: pulse.last.map_or(pulse.began.0, |last| last.at.0),
+            requests: pulse.requests,
+            messages: conversation.seen.len(),
+            prompt: pulse.last.map_or(0, |last| last.prompt),
+            prompt_whole: pulse.last.map_or(0, |last| last.whole),
+            window: pulse.window,
+            threshold: pulse.threshold,
+            passes: pulse.passes,
+            checkpoint: epoch.map(|epoch| epoch.checkpoint.clone()).filter(|id| !id.is_empty()),
+            covered: epoch.map_or(0, |epoch| epoch.covers),
+            trimmed: conversation.trims.len(),
+            prompts: pulse.prompts,
+            prompts_whole: pulse.prompts_whole,
+            cost: pulse.cost,
+            cost_whole: pulse.cost_whole,
+            is_passing: conversation.is_passing || conversation.is_preparing,
+            is_prepared: conversation.prepared.is_some(),
+            reason: pulse.reason.clone(),
+        }
+    }
 }
