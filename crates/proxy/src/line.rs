@@ -25,13 +25,18 @@ const LINGER: Duration = Duration::from_secs(4);
 /// And how much of what it sends is thrown away.
 const MOST_LINGERED: usize = 256 << 20;
 
+type Alarm = Pin<Box<Timeout<Pending<()>>>>;
+
 /// A client's connection.
 pub struct Line<S> {
     stream: S,
     framing: Framing,
     stall: Duration,
     state: State,
-    alarm: Option<Pin<Box<Timeout<Pending<()>>>>>,
+    /// Since when the client takes nothing.
+    alarm: Option<Alarm>,
+    /// Since when it is heard out.
+    farewell: Option<Alarm>,
     lingered: usize,
 }
 
@@ -55,14 +60,9 @@ impl<S> Line<S> {
             stall,
             state: State::Open,
             alarm: None,
+            farewell: None,
             lingered: 0,
         }
-    }
-
-    /// Whether this long has passed since it was first asked.
-    fn has_passed(&mut self, span: Duration, context: &mut Context<'_>) -> bool {
-        let alarm = self.alarm.get_or_insert_with(|| Box::pin(timeout(span, pending())));
-        alarm.as_mut().poll(context).is_ready()
     }
 
     /// What became of a write, or that the client has been taking nothing for too long.
@@ -71,11 +71,17 @@ impl<S> Line<S> {
             self.alarm = None;
             return written;
         }
-        match self.has_passed(self.stall, context) {
+        match has_passed(&mut self.alarm, self.stall, context) {
             true => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
             false => Poll::Pending,
         }
     }
+}
+
+/// Whether this long has passed since it was first asked.
+fn has_passed(alarm: &mut Option<Alarm>, span: Duration, context: &mut Context<'_>) -> bool {
+    let alarm = alarm.get_or_insert_with(|| Box::pin(timeout(span, pending())));
+    alarm.as_mut().poll(context).is_ready()
 }
 
 impl<S: AsyncRead + Unpin> AsyncRead for Line<S> {
@@ -142,7 +148,6 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Line<S> {
         let line = &mut *self;
         let is_sending = line.state != State::Ended && (line.framing.is_within() || line.state != State::Open);
         if line.lingered == 0 {
-            line.alarm = None;
             ready!(Pin::new(&mut line.stream).poll_shutdown(context))?;
         }
         if !is_sending {
@@ -156,7 +161,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Line<S> {
                 Poll::Ready(_) => return Poll::Ready(Ok(())),
                 Poll::Pending => {
                     line.lingered = line.lingered.max(1);
-                    return match line.has_passed(LINGER, context) {
+                    return match has_passed(&mut line.farewell, LINGER, context) {
                         true => Poll::Ready(Ok(())),
                         false => Poll::Pending,
                     };

@@ -229,6 +229,8 @@ impl Server {
     }
 }
 
+/// How much of a connection is read ahead: more would be memory, less would be calls. A head fits in any case.
+const READ_AHEAD: usize = 128 << 10;
 /// How long accepting rests when it fails, as other servers have it.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
@@ -255,7 +257,8 @@ async fn serve(stream: TcpStream, shared: Arc<Shared>) {
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.head_wait)
-        .max_buf_size(limits.head)
+        .max_header_size(limits.head)
+        .max_buf_size(READ_AHEAD)
         .max_headers(limits.headers)
         .serve_connection(TokioIo::new(Line::new(stream, limits.head, limits.stall)), answers);
     let mut connection = pin!(connection);

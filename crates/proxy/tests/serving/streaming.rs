@@ -145,15 +145,15 @@ fn large_events_and_whole_answers_pass_in_any_size() {
 fn heads_bodies_and_trailers_of_every_kind_come_back_as_they_are() {
     let upstream = Upstreamed::start(|mut stream, request| {
         let answer: &[u8] = match request.split(' ').nth(1).unwrap() {
-            "/v1/empty" => b"HTTP/1.1 204 No Content\r\nx-own: 1\r\n\r\n",
-            "/v1/same" => b"HTTP/1.1 304 Not Modified\r\netag: \"x\"\r\n\r\n",
-            "/v1/zero" => b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n",
-            "/v1/head" => b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n",
+            "/v1/empty" => b"HTTP/1.1 204 No Content\r\nconnection: close\r\nx-own: 1\r\n\r\n",
+            "/v1/same" => b"HTTP/1.1 304 Not Modified\r\nconnection: close\r\netag: \"x\"\r\n\r\n",
+            "/v1/zero" => b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n",
+            "/v1/head" => b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 5\r\n\r\n",
             "/v1/trailers" => {
-                b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ntrailer: x-sum\r\n\r\n2\r\nhi\r\n0\r\nx-sum: 7\r\n\r\n"
+                b"HTTP/1.1 200 OK\r\nconnection: close\r\ntransfer-encoding: chunked\r\ntrailer: x-sum\r\n\r\n2\r\nhi\r\n0\r\nx-sum: 7\r\n\r\n"
             }
             _ => {
-                b"HTTP/1.1 418 Teapot\r\ncontent-length: 2\r\nset-cookie: a=1\r\nset-cookie: b=2\r\nx-hop: 1\r\nconnection: x-hop\r\n\
+                b"HTTP/1.1 418 Teapot\r\nconnection: close\r\ncontent-length: 2\r\nset-cookie: a=1\r\nset-cookie: b=2\r\nx-hop: 1\r\nconnection: x-hop\r\n\
                   keep-alive: timeout=5\r\nx-mainstay-deed: forged\r\nrequest-id: r\r\nx-old: \xe9\r\n\r\nhi"
             }
         };
