@@ -16,7 +16,7 @@ trap finish EXIT
 
 build() {
     if [ -z "${UPSTREAM:-}" ] || [ -z "${MAINSTAY:-}" ]; then
-        (cd "$root" && cargo build --quiet --locked -p mainstay-tests --bin upstream -p mainstay-cli --bin mainstay)
+        (cd "$root" && cargo build --quiet --locked -p mainstay-tests --bin upstream -p mainstay --bin mainstay)
         local target="${CARGO_TARGET_DIR:-$root/target}"
         UPSTREAM="${UPSTREAM:-$target/debug/upstream}"
         MAINSTAY="${MAINSTAY:-$target/debug/mainstay}"
