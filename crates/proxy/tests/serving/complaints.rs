@@ -34,6 +34,7 @@ impl Knowing {
         self.asked.lock().unwrap().push(format!("{kind}: {words}"));
         self.knows.then(|| Outgoing {
             body: Bytes::from_static(b"{\"shorter\":true}"),
+            extra_header: None,
             note: Note {
                 deed: Deed::Compacted,
                 ..Note::default()

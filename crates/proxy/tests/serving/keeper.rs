@@ -54,6 +54,7 @@ impl Counsel for Faulty {
             }
             Outgoing {
                 body: incoming.body,
+                extra_header: None,
                 note: Note::default(),
                 ticket: None,
             }
