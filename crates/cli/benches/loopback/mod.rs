@@ -140,7 +140,7 @@ fn is_whole(answer: &[u8]) -> bool {
     }
 }
 
-/// The payload of an answer in chunks, without what says how it was cut.
+/// The payload of an answer in chunks, without what says how it was cut. Ids and times differ from answer to answer in their digits.
 fn payload(answer: &[u8]) -> Vec<u8> {
     let end = answer
         .windows(4)
@@ -158,6 +158,7 @@ fn payload(answer: &[u8]) -> Vec<u8> {
         payload.extend_from_slice(&rest[line + 2..line + 2 + length]);
         rest = &rest[line + 2 + length + 2..];
     }
+    payload.iter_mut().filter(|byte| byte.is_ascii_digit()).for_each(|byte| *byte = b'0');
     payload
 }
 
