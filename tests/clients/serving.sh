@@ -35,7 +35,7 @@ await_line() {
         sleep 0.05
     done
     echo "nothing like $2 in $1:" >&2
-    cat "$1" >&2
+    cat "${1%.log}".* >&2
     return 1
 }
 

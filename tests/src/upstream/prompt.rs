@@ -54,7 +54,7 @@ impl Prompt {
 
     /// The tokens of tools.
     pub fn tool_tokens(&self) -> u64 {
-        let tools = self.blocks.iter().filter(|block| block.text.starts_with("tool "));
+        let tools = self.blocks.iter().filter(|block| block.text.starts_with("tools "));
         tools.map(|block| block.tokens).sum()
     }
 
@@ -83,7 +83,7 @@ impl Scale {
     pub fn weigh(&mut self, body: &Value, form: Form) -> Prompt {
         let mut prompt = Prompt::default();
         for tool in body["tools"].as_array().into_iter().flatten() {
-            self.add(&mut prompt, "tool", tool, None, 0);
+            self.add(&mut prompt, "tools", tool, None, 0);
         }
         for key in ["system", "instructions"] {
             for block in blocks(&body[key]) {
@@ -239,7 +239,7 @@ mod tests {
         let tool = json!({"name": "look", "description": "looks", "input_schema": {"type": "object"}});
         let body = json!({"system": "Be brief.", "tools": [tool], "messages": [{"role": "user", "content": "hi"}]});
         let prompt = Scale::default().weigh(&body, Form::Anthropic);
-        assert!(prompt.blocks[0].text.starts_with("tool "));
+        assert!(prompt.blocks[0].text.starts_with("tools "));
         assert!(prompt.tool_tokens() > 0 && prompt.tool_tokens() < prompt.tokens());
         let places: Vec<_> = prompt.blocks.iter().map(|block| block.message).collect();
         assert_eq!(places, [None, None, Some(0)]);
