@@ -1,5 +1,6 @@
 //! `mainstay proxy` as a process: what it refuses to serve, what it prints, and how signals find it.
 #![cfg(unix)]
+#![allow(clippy::unwrap_used, dead_code)]
 
 mod home;
 

@@ -197,11 +197,8 @@ impl Framing {
                 let is_plain = value.eq_ignore_ascii_case(b"chunked") && !self.head.chunked && !self.head.is_old;
                 self.head.chunked = is_plain.then_some(true)?;
             }
-            "host" => {
-                if std::mem::replace(&mut self.head.host, true) {
-                    return None;
-                }
-            }
+            "host" if self.head.host => return None,
+            "host" => self.head.host = true,
             _ => {}
         }
         Some(())

@@ -27,7 +27,7 @@ const MOST_UNPACKED: u64 = 64 << 20;
 pub struct Watch(Packed);
 
 enum Packed {
-    Plain(Reading),
+    Plain(Box<Reading>),
     Gzip(Box<GzDecoder<Reading>>),
     /// Nobody can read it.
     Opaque,
@@ -49,8 +49,8 @@ impl Watch {
         };
         let reading = Reading::new(form, shape);
         Self(match headers.get(CONTENT_ENCODING) {
-            None => Packed::Plain(reading),
-            Some(coding) if coding.as_bytes().eq_ignore_ascii_case(b"identity") => Packed::Plain(reading),
+            None => Packed::Plain(Box::new(reading)),
+            Some(coding) if coding.as_bytes().eq_ignore_ascii_case(b"identity") => Packed::Plain(Box::new(reading)),
             Some(coding) if coding.as_bytes().eq_ignore_ascii_case(b"gzip") => {
                 Packed::Gzip(Box::new(GzDecoder::new(reading)))
             }
@@ -69,7 +69,7 @@ impl Watch {
             let usage = self.usage();
             let mut given_up = Reading::new(WireForm::Chat, Shape::Nothing);
             given_up.usage = usage;
-            self.0 = Packed::Plain(given_up);
+            self.0 = Packed::Plain(Box::new(given_up));
         }
     }
 

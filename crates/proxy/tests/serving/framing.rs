@@ -148,8 +148,8 @@ fn what_can_be_read_in_one_way_reaches_the_upstream_once() {
     for (seen, case) in [
         format!("POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n{close}\r\n\r\n3\r\n{{}}\n\r\n0\r\n\r\n"),
         format!("POST /v1/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n{close}\r\n\r\n{{}}"),
-        format!("POST /v1/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nUpgrade: h2c\r\nHTTP2-Settings: x\r\nConnection: Upgrade, HTTP2-Settings, close\r\n\r\n{{}}"),
-        format!("POST /v1/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nX-Hop: 1\r\nConnection: close, x-hop, authorization\r\nAuthorization: k\r\n\r\n{{}}"),
+        "POST /v1/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nUpgrade: h2c\r\nHTTP2-Settings: x\r\nConnection: Upgrade, HTTP2-Settings, close\r\n\r\n{}".to_owned(),
+        "POST /v1/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nX-Hop: 1\r\nConnection: close, x-hop, authorization\r\nAuthorization: k\r\n\r\n{}".to_owned(),
         format!("GET /v1/x HTTP/1.0\r\nHost: localhost\r\nsession_id: s\r\n\r\n{HIDDEN}"),
     ]
     .iter()

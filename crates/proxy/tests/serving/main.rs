@@ -1,4 +1,5 @@
 //! The proxy over real sockets: who comes in, what goes on, what comes back, and what happens when any of it fails.
+#![allow(clippy::unwrap_used)]
 
 mod cancelling;
 mod complaints;

@@ -78,7 +78,7 @@ fn no_request_chooses_its_own_upstream() {
         format!("/%2f%2f{host}/v1"),
         format!("http://{host}/v1/chat/completions"),
         format!("https://{host}/v1/chat/completions"),
-        format!("{host}"),
+        host.clone(),
         "*".to_owned(),
     ] {
         cases.push(post(&path, key, CHAT));
