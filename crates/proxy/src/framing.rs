@@ -35,6 +35,8 @@ pub struct Framing {
     place: Place,
     line: Vec<u8>,
     head: Head,
+    /// Whether any request spoke the old version, in which an answer ends with its connection.
+    is_old: bool,
     /// How much of a head, or of trailers, has come.
     taken: usize,
     most_head: usize,
@@ -68,6 +70,7 @@ impl Framing {
             place: Place::Head,
             line: Vec::new(),
             head: Head::default(),
+            is_old: false,
             taken: 0,
             // The parser refuses what is longer, and has to be let.
             most_head: most_head.saturating_mul(2),
@@ -77,6 +80,11 @@ impl Framing {
     /// Whether the client is in the middle of a request.
     pub fn is_within(&self) -> bool {
         self.place != Place::Head || self.head.begun || !self.line.is_empty()
+    }
+
+    /// Whether answers may end with their connection, and so must not seem to.
+    pub fn is_old(&self) -> bool {
+        self.is_old
     }
 
     /// Looks at the next bytes.
@@ -178,6 +186,7 @@ impl Framing {
         let is_target = !target.is_empty() && target.iter().all(u8::is_ascii_graphic);
         self.head.begun = true;
         self.head.is_old = version == b"HTTP/1.0";
+        self.is_old |= self.head.is_old;
         (is_plain && is_target && (self.head.is_old || version == b"HTTP/1.1")).then_some(())
     }
 

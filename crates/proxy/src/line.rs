@@ -13,6 +13,7 @@ use std::time::Duration;
 use tokio::io::AsyncRead;
 use tokio::io::AsyncWrite;
 use tokio::io::ReadBuf;
+use tokio::net::TcpStream;
 use tokio::time::Timeout;
 use tokio::time::timeout;
 
@@ -28,8 +29,8 @@ const MOST_LINGERED: usize = 256 << 20;
 type Alarm = Pin<Box<Timeout<Pending<()>>>>;
 
 /// A client's connection.
-pub struct Line<S> {
-    stream: S,
+pub struct Line {
+    stream: TcpStream,
     framing: Framing,
     stall: Duration,
     state: State,
@@ -37,6 +38,8 @@ pub struct Line<S> {
     alarm: Option<Alarm>,
     /// Since when it is heard out.
     farewell: Option<Alarm>,
+    /// Whether our side has come to its end, as it should.
+    said_all: bool,
     lingered: usize,
 }
 
@@ -51,9 +54,9 @@ enum State {
     Ended,
 }
 
-impl<S> Line<S> {
+impl Line {
     /// A connection whose requests have heads of so many bytes at most, and whose client takes something at least this often.
-    pub fn new(stream: S, most_head: usize, stall: Duration) -> Self {
+    pub fn new(stream: TcpStream, most_head: usize, stall: Duration) -> Self {
         Self {
             stream,
             framing: Framing::new(most_head),
@@ -61,6 +64,7 @@ impl<S> Line<S> {
             state: State::Open,
             alarm: None,
             farewell: None,
+            said_all: false,
             lingered: 0,
         }
     }
@@ -84,7 +88,16 @@ fn has_passed(alarm: &mut Option<Alarm>, span: Duration, context: &mut Context<'
     alarm.as_mut().poll(context).is_ready()
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Line<S> {
+impl Drop for Line {
+    /// An answer that ends with its connection would seem whole where it was broken off: then the connection breaks, too.
+    fn drop(&mut self) {
+        if self.framing.is_old() && !self.said_all {
+            let _breaks = self.stream.set_zero_linger();
+        }
+    }
+}
+
+impl AsyncRead for Line {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -119,7 +132,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Line<S> {
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Line<S> {
+impl AsyncWrite for Line {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
         self.bounded(written, context)
@@ -149,6 +162,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Line<S> {
         let is_sending = line.state != State::Ended && (line.framing.is_within() || line.state != State::Open);
         if line.lingered == 0 {
             ready!(Pin::new(&mut line.stream).poll_shutdown(context))?;
+            line.said_all = true;
         }
         if !is_sending {
             return Poll::Ready(Ok(()));

@@ -104,6 +104,24 @@ fn an_answer_that_breaks_off_breaks_off() {
 }
 
 #[test]
+fn an_answer_that_ends_with_its_connection_does_not_seem_to_end() {
+    let whole = Server::start(vec![Script::stream(&["data: one\n\n"])]);
+    let broken = Server::start(vec![Script::stream(&["data: one\n\n"]).header("content-length", "100")]);
+    for (upstream, ends) in [(whole, true), (broken, false)] {
+        let mut serving = serving(&upstream.url());
+        serving.limits.silence = Duration::from_secs(5);
+        let stage = Stage::with(serving);
+        for path in PATHS {
+            let request = post(path, "", CHAT).replace("HTTP/1.1", "HTTP/1.0");
+            let mut stream = stage.connect();
+            stream.write_all(request.as_bytes()).unwrap();
+            let read = std::io::Read::read_to_end(&mut stream, &mut Vec::new());
+            assert_eq!(read.is_ok(), ends, "{path} {read:?}");
+        }
+    }
+}
+
+#[test]
 fn an_upstream_that_says_nothing_is_left_when_its_time_is_over() {
     let begun = "data: one\n\n";
     for (script, head) in [
