@@ -1,7 +1,7 @@
 //! What the proxy costs: latency added on loopback, a thousand streams at once, and whether memory grows.
 //!
-//! `cargo bench -p mainstay --bench proxy`; other proxies in the same run with `-- --peer NAME=URL`, started by
-//! `tests/clients/peers.sh`. Requests go to the scripted provider directly, through `mainstay proxy` and through every peer in
+//! `cargo bench -p mainstay --bench proxy`; `tests/clients/peers.sh` runs it with a proxy from the registries beside it
+//! (`-- --upstream ADDRESS --peer NAME=URL`). Requests go to the scripted provider directly, through `mainstay proxy` and through every peer in
 //! turn, so that whatever else the machine does happens to all of them.
 
 #![allow(clippy::print_stdout)]
@@ -46,7 +46,12 @@ fn main() {
             soak: 20_000,
         },
     };
-    let upstream = Upstream::start(Scenario::benchmark());
+    // Peers are configured with an address before the provider is there.
+    let fixed = flags("--upstream").pop();
+    let upstream = match fixed.and_then(|address| address.parse().ok()) {
+        Some(address) => Upstream::start_at(address, Scenario::benchmark(), None).expect("the address is free"),
+        None => Upstream::start(Scenario::benchmark()),
+    };
     let proxy = Proxy::start(&upstream.url(), &["--timing", "threshold", "--window", "100000000"]);
     let mut ways = vec![
         ("direct".to_owned(), upstream.url()),
@@ -74,14 +79,18 @@ fn main() {
     soak(&upstream.url(), size.soak);
 }
 
+/// What the command line says after a flag, each time.
+fn flags(name: &str) -> Vec<String> {
+    let arguments: Vec<String> = std::env::args().collect();
+    let values = arguments.windows(2).filter(|pair| pair[0] == name);
+    values.map(|pair| pair[1].clone()).collect()
+}
+
 /// Other proxies, as the command line names them.
 fn peers() -> Vec<(String, String)> {
-    let arguments: Vec<String> = std::env::args().collect();
-    let values = arguments.windows(2).filter(|pair| pair[0] == "--peer");
-    values
-        .filter_map(|pair| pair[1].split_once('='))
-        .map(|(name, url)| (name.to_owned(), url.to_owned()))
-        .collect()
+    let named = flags("--peer");
+    let named = named.iter().filter_map(|peer| peer.split_once('='));
+    named.map(|(name, url)| (name.to_owned(), url.to_owned())).collect()
 }
 
 /// `mainstay proxy` as a process of its own.

@@ -158,7 +158,10 @@ fn payload(answer: &[u8]) -> Vec<u8> {
         payload.extend_from_slice(&rest[line + 2..line + 2 + length]);
         rest = &rest[line + 2 + length + 2..];
     }
-    payload.iter_mut().filter(|byte| byte.is_ascii_digit()).for_each(|byte| *byte = b'0');
+    payload
+        .iter_mut()
+        .filter(|byte| byte.is_ascii_digit())
+        .for_each(|byte| *byte = b'0');
     payload
 }
 

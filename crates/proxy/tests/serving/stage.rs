@@ -172,7 +172,8 @@ pub fn status(answer: &str) -> u16 {
 }
 
 /// A small request of the chat form.
-pub const CHAT: &str = r#"{"input":[{"role":"user","content":"hi"}],"model":"gpt-5","messages":[{"role":"user","content":"hello"}]}"#;
+pub const CHAT: &str =
+    r#"{"input":[{"role":"user","content":"hi"}],"model":"gpt-5","messages":[{"role":"user","content":"hello"}]}"#;
 
 /// A whole POST request after which the connection ends.
 pub fn post(path: &str, headers: &str, body: &str) -> String {
