@@ -119,6 +119,11 @@ impl Agent {
         self
     }
 
+    /// From now on it sends its requests elsewhere.
+    pub fn move_to(&mut self, url: &str) {
+        url.trim_end_matches('/').clone_into(&mut self.url);
+    }
+
     /// The history as the client holds it.
     pub fn history(&self) -> &[Value] {
         &self.history
