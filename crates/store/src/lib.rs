@@ -75,6 +75,8 @@ mod key;
 
 mod check;
 
+pub mod html;
+
 pub use checkpoint::Checkpoint;
 pub use checkpoint::CheckpointId;
 pub use checkpoint::CheckpointRow;

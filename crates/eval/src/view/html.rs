@@ -2,12 +2,13 @@
 
 use serde::Serialize;
 
+use crate::html::LOOK;
 use crate::html::Sheet;
 use crate::html::Shown;
 
 const SHEET: Sheet = Sheet {
     template: include_str!("page/page.html"),
-    style: concat!(include_str!("../html/look.css"), include_str!("page/page.css")),
+    styles: &[LOOK, include_str!("page/page.css")],
     // One function, so that nothing of it can be reached by an id or a name in the page.
     script: concat!(
         "\"use strict\";\n(() => {\n",

@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use crate::html::LOOK;
 use crate::html::Sheet;
 use crate::html::Shown;
 use crate::replay::page::course::Row;
@@ -26,7 +27,7 @@ use crate::replay::report::Report;
 
 const SHEET: Sheet = Sheet {
     template: include_str!("page.html"),
-    style: concat!(include_str!("../../html/look.css"), include_str!("page.css")),
+    styles: &[LOOK, include_str!("page.css")],
     script: concat!(
         "\"use strict\";\n(() => {\n",
         include_str!("../../html/theme.js"),
