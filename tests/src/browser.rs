@@ -136,6 +136,12 @@ impl Browser {
         self.wait_for("document.documentElement.dataset.ready === 'yes'");
     }
 
+    /// Goes to an address and waits until everything there is loaded.
+    pub fn visit(&self, url: &str) {
+        self.command("POST", "url", &json!({"url": url}));
+        self.wait_for("document.readyState === 'complete'");
+    }
+
     /// What an expression in the page comes to.
     pub fn value(&self, expression: &str) -> Value {
         let script = json!({"script": format!("return ({expression});"), "args": []});

@@ -12,11 +12,13 @@ use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
+use crate::keeper::Archive;
 use crate::keeper::Deed;
 use crate::keeper::Incoming;
 use crate::keeper::Keeper;
 use crate::keeper::Note;
 use crate::keeper::Outgoing;
+use crate::keeper::Overview;
 use crate::keeper::Ticket;
 
 /// What is answered in time, or not.
@@ -32,6 +34,14 @@ pub trait Counsel: Send + Sync + 'static {
     fn after_complaint<'a>(&'a self, ticket: &'a Ticket, words: &'a str) -> Advice<'a, Option<Outgoing>>;
     /// The answer is through.
     fn answered(&self, ticket: Ticket, usage: Option<Usage>);
+    /// How it goes, for people to look at; `None` from whoever does not know.
+    fn overview(&self) -> Option<Overview> {
+        None
+    }
+    /// Where what was compacted away is kept; `None` from whoever keeps nothing.
+    fn archive(&self) -> Option<Archive> {
+        None
+    }
 }
 
 impl Counsel for Keeper {
@@ -49,6 +59,14 @@ impl Counsel for Keeper {
 
     fn answered(&self, ticket: Ticket, usage: Option<Usage>) {
         Keeper::answered(self, ticket, usage);
+    }
+
+    fn overview(&self) -> Option<Overview> {
+        Some(Keeper::overview(self))
+    }
+
+    fn archive(&self) -> Option<Archive> {
+        Some(Keeper::archive(self))
     }
 }
 
@@ -158,6 +176,11 @@ impl Desk {
                 drop(permit);
             });
         }
+    }
+
+    /// How it goes, for people to look at.
+    pub async fn overview(&self) -> Result<Option<Overview>, Silence> {
+        self.ask(self.patience + MARGIN, |counsel, _| counsel.overview()).await
     }
 
     async fn ask<T: Send + 'static>(

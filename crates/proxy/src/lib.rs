@@ -43,9 +43,12 @@ pub mod refused;
 
 pub mod exchange;
 
-mod own;
 pub mod recall;
 
-pub mod server;
-
 pub mod mcp;
+
+mod dashboard;
+
+mod own;
+
+pub mod server;

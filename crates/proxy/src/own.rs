@@ -13,15 +13,31 @@ use http::header::CACHE_CONTROL;
 use http::header::CONTENT_TYPE;
 use hyper::body::Incoming;
 
+use crate::door::Entered;
 use crate::passing::Reply;
 use crate::refusal::Refusal;
 use crate::route::Own;
+use crate::server::Active;
 use crate::server::Shared;
 use crate::server::Stage;
 
 /// Answers a request for one of our pages.
-pub(crate) async fn page(shared: &Arc<Shared>, page: Own, request: Request<Incoming>) -> Response<Reply> {
+pub(crate) async fn page(
+    shared: &Arc<Shared>,
+    active: &Active,
+    page: Own,
+    entered: &Entered,
+    request: Request<Incoming>,
+) -> Response<Reply> {
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
+    if matches!(page, Own::Dashboard | Own::Mcp) && !active.setup.serving.door.sees_everything(&entered.tenant) {
+        return Refusal::new(
+            StatusCode::FORBIDDEN,
+            "operator",
+            "these pages show what all clients do; a token is let in that the configuration marks with operator = true",
+        )
+        .answer();
+    }
     match page {
         Own::Health if reads => text(StatusCode::OK, PLAIN, "ok\n".to_owned()),
         Own::Ready if reads => match *shared.stage.borrow() {
@@ -29,13 +45,18 @@ pub(crate) async fn page(shared: &Arc<Shared>, page: Own, request: Request<Incom
             Stage::Stopping | Stage::Aborting => text(StatusCode::SERVICE_UNAVAILABLE, PLAIN, "stopping\n".to_owned()),
         },
         Own::Metrics if reads => text(StatusCode::OK, OPEN_METRICS, shared.books.metrics.text()),
-        Own::Health | Own::Ready | Own::Metrics => {
+        Own::Dashboard if reads => {
+            active
+                .dashboard
+                .respond(&active.setup.desk, &entered.path, &request)
+                .await
+        }
+        // Which methods there are is said there.
+        Own::Mcp => active.dashboard.recall(request).await,
+        Own::Health | Own::Ready | Own::Metrics | Own::Dashboard => {
             Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "method", "this page is only read").answer()
         }
-        // Mounted here when they are there.
-        Own::Dashboard | Own::Mcp | Own::Nothing => {
-            Refusal::new(StatusCode::NOT_FOUND, "path", "there is nothing here").answer()
-        }
+        Own::Nothing => Refusal::new(StatusCode::NOT_FOUND, "path", "there is nothing here").answer(),
     }
 }
 

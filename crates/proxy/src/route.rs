@@ -21,7 +21,7 @@ pub enum Own {
     Ready,
     /// Figures for Prometheus.
     Metrics,
-    /// The page for people.
+    /// The pages for people, and the same for programs.
     Dashboard,
     /// Recall for agents.
     Mcp,
@@ -41,8 +41,20 @@ pub fn own(path: &str) -> Option<Own> {
         "/metrics" => Own::Metrics,
         "" | "/" => Own::Dashboard,
         "/mcp" => Own::Mcp,
-        _ => Own::Nothing,
+        other => match PAGES.iter().any(|page| is_below(other, page)) {
+            true => Own::Dashboard,
+            false => Own::Nothing,
+        },
     })
+}
+
+/// Where the pages for people are, besides the first one.
+const PAGES: [&str; 5] = ["/conversations", "/checkpoints", "/recall", "/api", "/look.css"];
+
+/// Whether a path is another one or lies below it.
+fn is_below(path: &str, other: &str) -> bool {
+    path.strip_prefix(other)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// What the keeper is asked about.
@@ -203,6 +215,8 @@ mod tests {
         assert_eq!(own("/mainstay/"), Some(Own::Dashboard));
         assert_eq!(own("/mainstay/health/"), Some(Own::Nothing));
         assert_eq!(own("/mainstay/secret"), Some(Own::Nothing));
+        assert_eq!(own("/mainstay/checkpoints/01"), Some(Own::Dashboard));
+        assert_eq!(own("/mainstay/checkpointsx"), Some(Own::Nothing));
         for path in ["/mainstayx", "/v1/mainstay/health", "/Mainstay/health", "/"] {
             assert_eq!(own(path), None, "{path}");
         }

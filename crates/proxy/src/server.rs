@@ -33,6 +33,7 @@ use crate::books::Account;
 use crate::books::Books;
 use crate::counsel::Counsel;
 use crate::counsel::Desk;
+use crate::dashboard::Dashboard;
 use crate::exchange;
 use crate::exchange::Setup;
 use crate::line::Line;
@@ -80,8 +81,9 @@ pub(crate) struct Shared {
 }
 
 /// A configuration that is in force.
-struct Active {
-    setup: Setup,
+pub(crate) struct Active {
+    pub(crate) setup: Setup,
+    pub(crate) dashboard: Dashboard,
     requests: Arc<Semaphore>,
 }
 
@@ -133,6 +135,7 @@ impl Active {
             .map_err(|trouble| StartError::Relay(trouble.detail))?;
         Ok(Self {
             requests: Arc::new(Semaphore::new(serving.limits.requests)),
+            dashboard: Dashboard::new(&*counsel),
             setup: Setup {
                 desk: Desk::new(counsel, serving.patience),
                 room: Room::new(serving.limits.bodies),
@@ -310,7 +313,7 @@ async fn answer(shared: &Arc<Shared>, request: Request<Incoming>, mut account: A
     let request = Request::from_parts(head, body);
     if let Some(page) = route::own(&entered.path) {
         account.route = "own";
-        let response = own::page(shared, page, request).await;
+        let response = own::page(shared, &active, page, &entered, request).await;
         account.answered(response.status());
         return response;
     }

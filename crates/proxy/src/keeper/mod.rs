@@ -35,6 +35,7 @@ use crate::settings::Keeping;
 
 pub use note::Deed;
 pub use note::Note;
+pub use view::Archive;
 pub use view::Overview;
 pub use view::Session;
 
@@ -143,5 +144,14 @@ impl Keeper {
     /// How it goes: what is remembered, and what was saved.
     pub fn overview(&self) -> Overview {
         self.room.overview()
+    }
+
+    /// Where what was compacted away is kept.
+    pub fn archive(&self) -> Archive {
+        let keeping = &self.room.keeping;
+        Archive {
+            store: keeping.store.clone(),
+            redact: keeping.redact,
+        }
     }
 }

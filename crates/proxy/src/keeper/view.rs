@@ -1,8 +1,19 @@
 //! What people are shown of conversations: figures and names, no content.
 
+use std::path::PathBuf;
+
+use mainstay_engine::redact::Options;
 use serde::Serialize;
 
 use crate::keeper::conversation::Conversation;
+/// Where what was compacted away is kept, and what is hidden of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Archive {
+    /// Where the store is; there need not be one yet.
+    pub store: PathBuf,
+    /// What is hidden, unless somebody asks for texts as they are.
+    pub redact: Options,
+}
 
 /// How a conversation goes.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -13,8 +13,8 @@ use crate::recall::Secrets;
 use crate::recall::quote;
 
 /// An open store with the rules of what is shown of it.
-pub(super) struct Desk {
-    pub(super) store: Store,
+pub(crate) struct Desk {
+    pub(crate) store: Store,
     key: [u8; 32],
     redactor: Option<Redactor>,
     /// The one conversation that may be asked about, if it is only one.
@@ -22,7 +22,7 @@ pub(super) struct Desk {
 }
 
 impl Desk {
-    pub(super) fn open(path: &Path, secrets: Secrets) -> Result<Self, RecallError> {
+    pub(crate) fn open(path: &Path, secrets: Secrets) -> Result<Self, RecallError> {
         let mut store = Store::open_existing(path)?;
         let key = store.key()?;
         let redactor = match secrets {
@@ -80,7 +80,7 @@ impl Desk {
     }
 
     /// A text as it may be shown. It has to be the whole text: a part may lack what tells a secret from other words.
-    pub(super) fn clean(&self, text: &str) -> String {
+    pub(crate) fn clean(&self, text: &str) -> String {
         match &self.redactor {
             Some(redactor) => redactor.redact(text).text,
             None => text.to_owned(),

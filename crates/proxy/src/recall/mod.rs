@@ -7,14 +7,14 @@
 
 mod arguments;
 mod checkpoints;
-mod desk;
+pub(crate) mod desk;
 mod dropped;
 mod error;
 mod fetch;
 mod ledger;
 mod offer;
 mod page;
-mod quote;
+pub(crate) mod quote;
 mod search;
 mod tool;
 

@@ -36,7 +36,7 @@ pub(super) fn name(text: &str) -> String {
 const MOST_OF_A_NAME: usize = 120;
 
 /// The beginning of a text on one line, nothing but text.
-pub(super) fn opening(text: &str, letters: usize) -> String {
+pub(crate) fn opening(text: &str, letters: usize) -> String {
     match text.char_indices().nth(letters) {
         Some((end, _)) => format!("{}…", flat(&text[..end])),
         None => flat(text),
@@ -44,7 +44,7 @@ pub(super) fn opening(text: &str, letters: usize) -> String {
 }
 
 /// A moment, to the second.
-pub(super) fn moment(stamp: Timestamp) -> String {
+pub(crate) fn moment(stamp: Timestamp) -> String {
     let second = Moment::from_second(stamp.0.div_euclid(1_000));
     second.map(|second| second.to_string()).unwrap_or_default()
 }
