@@ -1,8 +1,4 @@
-//! The pages of the proxy, as programs and browsers see them: what they show, what they hide, and that hostile content does
-//! nothing.
-//!
-//! What needs a browser is skipped where no Chromium is installed, unless MAINSTAY_BROWSER_REQUIRED is set. With
-//! MAINSTAY_SHOTS=DIRECTORY pictures are left there to look at.
+//! The pages of the proxy, as they go over the wire: what they show, what they hide, who sees them.
 #![allow(clippy::unwrap_used)]
 
 mod exhibits;
@@ -12,55 +8,12 @@ use exhibits::Proxy;
 use exhibits::SECRET;
 use exhibits::Shelf;
 use exhibits::overview;
+use exhibits::rich;
 use exhibits::session;
 use mainstay_llm::secret::Secret;
 use mainstay_proxy::door::Door;
 use mainstay_proxy::door::Token;
-use mainstay_proxy::keeper::Session;
 use serde_json::Value;
-
-/// A proxy with three conversations, of which one was compacted twice; the store, and the newer compaction.
-fn rich() -> (Proxy, Shelf, String) {
-    let mut shelf = Shelf::new();
-    shelf.compaction("anthropic-4be1c90a77d2", 5_400);
-    shelf.compaction("openai-chat-0d13ffe2a900", 900);
-    let newest = shelf.compaction("anthropic-4be1c90a77d2", 240);
-    let sessions = vec![
-        Session {
-            checkpoint: Some(newest.clone()),
-            ..session("anthropic-4be1c90a77d2", "claude-sonnet-4-5", 12)
-        },
-        Session {
-            prompt: 101_300,
-            prompt_whole: 101_300,
-            window: 128_000,
-            threshold: 96_000,
-            passes: 0,
-            cost: 0.0,
-            cost_whole: 0.0,
-            is_passing: true,
-            reason: "the threshold is passed".to_owned(),
-            ..session("openai-chat-0d13ffe2a900", "qwen3-coder", 95)
-        },
-        Session {
-            requests: 4,
-            messages: 7,
-            prompt: 8_411,
-            prompt_whole: 8_411,
-            passes: 0,
-            covered: 0,
-            trimmed: 0,
-            prompts: 30_118,
-            prompts_whole: 30_118,
-            cost: 0.0471,
-            cost_whole: 0.0471,
-            reason: "there is room".to_owned(),
-            ..session("openai-responses-77aa01c2de34", "gpt-5.1-codex", 7_300)
-        },
-    ];
-    let proxy = Proxy::start(overview(&shelf.path, sessions), &shelf.path, Door::default());
-    (proxy, shelf, newest)
-}
 
 fn json(proxy: &Proxy, path: &str) -> Value {
     let (status, body) = proxy.page(path);

@@ -1,5 +1,7 @@
 //! A proxy whose pages have something to show: a store with compactions, and a keeper that says what it is told to.
-#![allow(clippy::unwrap_used)]
+#![allow(dead_code, clippy::unwrap_used)]
+
+pub mod hostile;
 
 use std::io::Read;
 use std::io::Write;
@@ -165,6 +167,49 @@ impl Drop for Proxy {
         let _ = self.stop.take().map(|stop| stop.send(()));
         let _ = self.thread.take().map(thread::JoinHandle::join);
     }
+}
+
+/// A proxy with three conversations, of which one was compacted twice; the store, and the newer compaction.
+pub fn rich() -> (Proxy, Shelf, String) {
+    let mut shelf = Shelf::new();
+    shelf.compaction("anthropic-4be1c90a77d2", 5_400);
+    shelf.compaction("openai-chat-0d13ffe2a900", 900);
+    let newest = shelf.compaction("anthropic-4be1c90a77d2", 240);
+    let sessions = vec![
+        Session {
+            checkpoint: Some(newest.clone()),
+            ..session("anthropic-4be1c90a77d2", "claude-sonnet-4-5", 12)
+        },
+        Session {
+            prompt: 101_300,
+            prompt_whole: 101_300,
+            window: 128_000,
+            threshold: 96_000,
+            passes: 0,
+            cost: 0.0,
+            cost_whole: 0.0,
+            is_passing: true,
+            reason: "the threshold is passed".to_owned(),
+            ..session("openai-chat-0d13ffe2a900", "qwen3-coder", 95)
+        },
+        Session {
+            requests: 4,
+            messages: 7,
+            prompt: 8_411,
+            prompt_whole: 8_411,
+            passes: 0,
+            covered: 0,
+            trimmed: 0,
+            prompts: 30_118,
+            prompts_whole: 30_118,
+            cost: 0.0471,
+            cost_whole: 0.0471,
+            reason: "there is room".to_owned(),
+            ..session("openai-responses-77aa01c2de34", "gpt-5.1-codex", 7_300)
+        },
+    ];
+    let proxy = Proxy::start(overview(&shelf.path, sessions), &shelf.path, Door::default());
+    (proxy, shelf, newest)
 }
 
 /// What a keeper says that has these conversations.
