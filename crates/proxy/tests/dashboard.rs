@@ -32,7 +32,7 @@ fn the_overview_says_what_goes_on_with_its_denominators() {
         "as they went out",
         "estimated",
         "list prices",
-        "without 1 whose prices are not known",
+        "conversations without known prices",
         "61,840 of 200,000",
         "a pass is being made",
         "when it pays by the model&#39;s prices",

@@ -126,6 +126,7 @@ pub struct Upstream {
 pub struct ClientToken {
     pub key_env: Field<String>,
     pub key_file: Field<String>,
+    pub operator: Field<bool>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -89,6 +89,7 @@ default = true
 key_env = "ALICE_TOKEN"
 [proxy.tokens.bob]
 key_file = "~/bob"
+operator = true
 "#;
 
 fn read(text: &str) -> Result<File, String> {

@@ -158,11 +158,16 @@ impl Settings {
 
     /// The tokens of the proxy's clients, read.
     pub fn client_tokens(&self) -> anyhow::Result<Vec<Token>> {
-        let read = self.proxy.tokens.iter().map(|(name, source)| {
-            let token = source.read(&environment::variable);
+        let read = self.proxy.tokens.iter().map(|client| {
+            let name = &client.name;
+            let token = client.token.read(&environment::variable);
             let token = token.map_err(|why| anyhow::anyhow!("the token of the client {name}: {why}"))?;
             let token = token.ok_or_else(|| anyhow::anyhow!("the token of the client {name} is nowhere"))?;
-            Ok(Token::new(name, &token))
+            let token = Token::new(name, &token);
+            Ok(match client.is_operator {
+                true => token.of_operator(),
+                false => token,
+            })
         });
         read.collect()
     }

@@ -41,6 +41,17 @@ pub struct ProxyOverrides {
     pub trim: Option<u64>,
 }
 
+/// A client of `mainstay proxy`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Client {
+    /// Its name.
+    pub name: String,
+    /// Where its token is.
+    pub token: KeySource,
+    /// Whether it may see what all clients do.
+    pub is_operator: bool,
+}
+
 /// How `mainstay proxy` serves.
 #[derive(Clone, Debug)]
 pub struct ProxySettings {
@@ -53,7 +64,7 @@ pub struct ProxySettings {
     /// Origins of pages that may ask.
     pub origins: Vec<String>,
     /// Clients, and where their tokens are.
-    pub tokens: Vec<(String, KeySource)>,
+    pub tokens: Vec<Client>,
     /// When conversations are compacted.
     pub timing: TimingChoice,
     /// Tool results of more tokens are shrunk.
@@ -153,7 +164,7 @@ fn upstream(name: &Spanned<String>, table: &file::Upstream, picker: &mut Picker<
     Ok(upstream)
 }
 
-fn tokens(table: &file::Proxy, picker: &mut Picker<'_>, home: &Path) -> Result<Vec<(String, KeySource)>, Complaint> {
+fn tokens(table: &file::Proxy, picker: &mut Picker<'_>, home: &Path) -> Result<Vec<Client>, Complaint> {
     let mut tokens = Vec::new();
     for (name, table) in &table.tokens {
         let row = format!("proxy.tokens.{}.key", name.get_ref());
@@ -162,7 +173,12 @@ fn tokens(table: &file::Proxy, picker: &mut Picker<'_>, home: &Path) -> Result<V
             let words = "a client's token has a name, and a key_env or a key_file that says where it is";
             return Err(picker.source.complain(name.span(), words));
         }
-        tokens.push((name.get_ref().clone(), source));
+        let row = format!("proxy.tokens.{}.operator", name.get_ref());
+        tokens.push(Client {
+            name: name.get_ref().clone(),
+            token: source,
+            is_operator: picker.with_default(&row, None, &table.operator, false),
+        });
     }
     Ok(tokens)
 }

@@ -21,7 +21,6 @@ use crate::dashboard::standing;
 use crate::dashboard::standing::Stood;
 use crate::dashboard::trouble::Trouble;
 use crate::recall::desk::Desk;
-use crate::recall::quote;
 
 /// Dropped texts on a page: more than anybody reads, few enough to open at once.
 const MOST: usize = 100;
@@ -103,10 +102,9 @@ impl Content {
             page.link(&Link::conversation(up, &row.conversation), &row.conversation)
         });
         page.property("When", |page| {
-            page.text(&row.created)
-                .own(" <span class=\"sub\">")
-                .text(&figures::ago(row.stamp, now))
-                .own("</span>")
+            let stamp = row.created.replace('T', " ").replace('Z', " UTC");
+            page.text(&figures::ago(row.stamp, now));
+            page.own(" <span class=\"sub\">").text(&stamp).own("</span>")
         });
         page.property("Model", |page| page.name(row.model.as_deref().unwrap_or("not named")));
         page.property("How", |page| page.name(&row.mode));
@@ -193,7 +191,7 @@ impl Content {
             page.own("<summary>")
                 .text(message.role)
                 .own(" · ")
-                .text(&quote::opening(&message.text, 90));
+                .text(&figures::opening(&message.text, 90));
             page.own("</summary>").lines(&message.text).own("</details>");
         }
         if stood.left_out > 0 {
@@ -242,7 +240,7 @@ fn losses(desk: &Desk, id: &CheckpointId, skip: usize) -> Result<(Vec<Lost>, Opt
         action: loss.action,
         tokens: loss.tokens,
         weight: loss.weight,
-        telling: quote::opening(loss.telling.trim(), MOST_OF_A_LINE),
+        telling: figures::opening(&loss.telling, MOST_OF_A_LINE),
     });
     Ok((lost.collect(), next))
 }

@@ -60,6 +60,26 @@ pub(super) fn ago(then: i64, now: i64) -> String {
     }
 }
 
+/// The beginning of a text on one line.
+pub(super) fn opening(text: &str, letters: usize) -> String {
+    let mut line = String::new();
+    let mut room = letters;
+    for word in text.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        for letter in word.chars() {
+            let Some(left) = room.checked_sub(1) else {
+                line.push('…');
+                return line;
+            };
+            room = left;
+            line.push(letter);
+        }
+    }
+    line
+}
+
 /// How full a window is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fill {
@@ -140,6 +160,10 @@ mod tests {
         );
         assert_eq!([ago(i64::MIN, i64::MAX)].len(), 1);
         assert_eq!([bytes(12), bytes(3_140_000)], ["12 bytes", "3.1 MB"]);
+        assert_eq!(
+            [opening(" один\n\tдва ", 9), opening("один два", 5)],
+            ["один два", "один д…"]
+        );
         assert_eq!([span(12), span(61_000)], ["12 ms", "1 min"]);
     }
 

@@ -112,9 +112,9 @@ pub(super) fn draw(page: &mut Markup, sessions: &[Live], up: &str, now: i64) {
         ">Requests",
         ">Passes",
         ">Tokens as they came",
-        ">as they went out",
+        ">Tokens as they went out",
         ">Dollars as they came",
-        ">as they went out",
+        ">Dollars as they went out",
         ">Last",
     ];
     page.own("<div class=\"wide\">").table("sessions", &heads);
@@ -123,7 +123,7 @@ pub(super) fn draw(page: &mut Markup, sessions: &[Live], up: &str, now: i64) {
             let name = &session.conversation;
             cell.own("<span class=\"who\">")
                 .link(&Link::conversation(up, name), name);
-            cell.own("<span class=\"sub\">")
+            cell.own("<span class=\"sub model\">")
                 .name(&session.model)
                 .own("</span></span>")
         });

@@ -236,13 +236,12 @@ impl Totals {
         page.own("</p><dl><div><dt>as they came, estimated</dt><dd class=\"figure\">");
         page.text(&figures::dollars(self.cost_whole));
         page.own("</dd></div><div><dt>as they went out</dt><dd class=\"figure\">");
-        page.text(&figures::dollars(self.cost)).own("</dd></div></dl>");
+        page.text(&figures::dollars(self.cost)).own("</dd></div>");
         if self.unpriced > 0 {
-            page.own("<p class=\"sub\">without ")
-                .text(&figures::number(self.unpriced as u64));
-            page.own(" whose prices are not known</p>");
+            page.own("<div><dt>conversations without known prices</dt><dd class=\"figure\">");
+            page.text(&figures::number(self.unpriced as u64)).own("</dd></div>");
         }
-        page.own("</div>");
+        page.own("</dl></div>");
     }
 }
 

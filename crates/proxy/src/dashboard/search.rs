@@ -7,13 +7,13 @@ use serde::Serialize;
 
 use crate::dashboard::address::Link;
 use crate::dashboard::address::Shows;
+use crate::dashboard::figures;
 use crate::dashboard::markup::Liveness;
 use crate::dashboard::markup::Markup;
 use crate::dashboard::markup::Page;
 use crate::dashboard::passage::Where;
 use crate::dashboard::sight::Sight;
 use crate::dashboard::trouble::Trouble;
-use crate::recall::quote;
 
 /// Texts on a page: what is not among these needs other words.
 const MOST: usize = 50;
@@ -40,7 +40,7 @@ struct Found {
 impl Found {
     fn new(hit: Hit) -> Self {
         Self {
-            snippet: quote::opening(&hit.snippet, MOST_OF_A_SNIPPET),
+            snippet: figures::opening(&hit.snippet, MOST_OF_A_SNIPPET),
             matched: hit.matched,
             reference: hit.reference,
             place: Where::new(hit.mention),

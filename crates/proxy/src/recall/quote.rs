@@ -36,7 +36,7 @@ pub(super) fn name(text: &str) -> String {
 const MOST_OF_A_NAME: usize = 120;
 
 /// The beginning of a text on one line, nothing but text.
-pub(crate) fn opening(text: &str, letters: usize) -> String {
+pub(super) fn opening(text: &str, letters: usize) -> String {
     match text.char_indices().nth(letters) {
         Some((end, _)) => format!("{}…", flat(&text[..end])),
         None => flat(text),
