@@ -30,20 +30,20 @@ build
 
 same() {
     start_upstream direct tools=all window=1000k
-    "$python" "$here/sdk.py" "$upstream_url" "$work/direct.json" same "$turns"
+    "$python" "$here/sdk.py" "$upstream_url" "$upstream_url" "$work/direct.json" same "$turns"
     start_upstream behind tools=all window=1000k
     start_proxy same --window 1000000
-    "$python" "$here/sdk.py" "$proxy_url" "$work/proxied.json" same "$turns"
-    echo "same: what clients see, directly and through the proxy, $(report requests) requests"
+    "$python" "$here/sdk.py" "$proxy_url" "$upstream_url" "$work/proxied.json" same "$turns"
+    echo "same: what clients see, directly and through the proxy"
     "$python" "$here/compare.py" "$work/direct.json" "$work/proxied.json"
 }
 
 small() {
     start_upstream wide tools=all window=1000k
-    "$python" "$here/sdk.py" "$upstream_url" "$work/wide.json" small "$turns"
+    "$python" "$here/sdk.py" "$upstream_url" "$upstream_url" "$work/wide.json" small "$turns"
     start_upstream narrow tools=all window=32k
     start_proxy small --window 32000
-    if ! "$python" "$here/sdk.py" "$proxy_url" "$work/narrow.json" small "$turns"; then
+    if ! "$python" "$here/sdk.py" "$proxy_url" "$upstream_url" "$work/narrow.json" small "$turns"; then
         curl -s "$upstream_url/scripted/report"
         return 1
     fi

@@ -1,6 +1,8 @@
 """What the providers' own Python clients see of a server, as one JSON document.
 
-    python sdk.py URL OUT same|small [TURNS]
+    python sdk.py URL PROVIDER OUT same|small [TURNS]
+
+URL is what is looked at, PROVIDER the scripted provider behind it, which is told to forget everything between two clients.
 
 `same` records everything; `small` only tool loops with long outputs, for a server whose window they do not fit. Run once against the scripted provider and once through the proxy; compare.py says whether they saw the same. Everything is
 recorded that a program could act on: objects, events, raw bytes, errors with their status, words and headers.
@@ -169,6 +171,11 @@ class Anthropic:
         return {"counted": dumped(counted), "models": models}
 
     def wrong(self):
+        mark = {"type": "ephemeral"}
+        content = [{"type": "text", "text": f"part {part}", "cache_control": mark} for part in range(5)]
+        return failure(lambda: self.ask(messages=[{"role": "user", "content": content}]))
+
+    def torn(self):
         use = {"type": "tool_use", "id": "toolu_lost", "name": "weather", "input": {"city": "Bonn"}}
         messages = [{"role": "user", "content": "a"}, {"role": "assistant", "content": [use]}, {"role": "user", "content": "b"}]
         return failure(lambda: self.ask(messages=messages))
@@ -237,6 +244,9 @@ class Chat:
         return {"models": [dumped(model) for model in self.client.models.list()]}
 
     def wrong(self):
+        return failure(lambda: self.ask(messages=[{"role": "robot", "content": "a"}]))
+
+    def torn(self):
         messages = [{"role": "user", "content": "a"}, {"role": "tool", "tool_call_id": "call_lost", "content": "b"}]
         return failure(lambda: self.ask(messages=messages))
 
@@ -297,6 +307,10 @@ class Responses(Chat):
         return dumped(self.ask(messages=[{"role": "user", "content": content}]))
 
     def wrong(self):
+        said = {"type": "message", "role": "assistant", "content": [{"type": "input_text", "text": "a"}]}
+        return failure(lambda: self.ask(messages=[{"role": "user", "content": "a"}, said, {"role": "user", "content": "b"}]))
+
+    def torn(self):
         items = [{"role": "user", "content": "a"}, {"type": "function_call_output", "call_id": "call_lost", "output": "b"}]
         return failure(lambda: self.ask(messages=items))
 
@@ -327,6 +341,8 @@ def observe(client, turns):
         fault: broken(lambda fault=fault: list(client.ask(model=f"scripted-1+fault={fault}", stream=True)))
         for fault in ("early-close", "reset", "page")
     }
+    # The only thing that has to differ: calls and results that lost each other are put right on the way.
+    seen["torn"] = client.torn()["class"]
     # Last: a proxy may ask twice where a prompt is too long, and numbers of requests go on from there.
     too_long = failure(lambda: client.ask(model="scripted-1+window=20", messages=[{"role": "user", "content": "word " * 50}]))
     for key in ("headers", "request_id"):
@@ -339,11 +355,12 @@ def observe(client, turns):
 
 
 def main():
-    url, out, mode = sys.argv[1].rstrip("/"), sys.argv[2], sys.argv[3]
-    turns = int(sys.argv[4]) if len(sys.argv) > 4 else 200
+    url, provider, out, mode = sys.argv[1].rstrip("/"), *sys.argv[2:5]
+    turns = int(sys.argv[5]) if len(sys.argv) > 5 else 200
     seen = {"versions": {"openai": openai.__version__, "anthropic": anthropic.__version__}}
     for client in (Anthropic(url), Chat(url), Responses(url)):
         if mode == "same":
+            raw(provider, "/scripted/reset", {})
             seen[type(client).__name__] = observe(client, turns)
             continue
         # Some 60 lines an output: two hundred of them are several times a small window.
