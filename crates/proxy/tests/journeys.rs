@@ -105,12 +105,13 @@ impl Drop for Proxy {
 
 #[test]
 fn three_hundred_turns_go_on_where_a_window_of_32k_ends() {
+    let economic = Timing::Economic(EconomicPolicy::default());
     for form in Form::ALL {
-        for turns in [40, 400] {
+        for (turns, timing) in [(40, Timing::Threshold), (400, economic)] {
             let upstream = Upstream::start(Scenario::tool_loop(turns).window(32_000));
             let folder = tempfile::tempdir().unwrap();
             let store = folder.path().join("store.db");
-            let proxy = Proxy::start(&upstream, keeping(&store, Timing::Threshold, Some(32_000)));
+            let proxy = Proxy::start(&upstream, keeping(&store, timing, Some(32_000)));
             let run = Agent::new(form, &proxy.url).run(300);
             let report = upstream.report();
             let overview = proxy.keeper.overview();

@@ -231,6 +231,7 @@ fn put_in_force(conversation: &mut Conversation, prepared: Prepared, reason: &st
     conversation.adopt(prepared.key, prepared.epoch);
     let pulse = &mut conversation.pulse;
     pulse.passes += 1;
+    pulse.since_pass = 0;
     pulse.thrash.passed();
     pulse.pressure.rearm();
     reason.clone_into(&mut pulse.reason);

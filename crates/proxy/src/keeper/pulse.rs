@@ -39,6 +39,8 @@ pub struct Pulse {
     before_last: Option<Sent>,
     /// Passes that were made.
     pub passes: u64,
+    /// Tokens of prompts that went out since the last pass.
+    pub since_pass: u64,
     /// Dollars that requests cost, and that they would have cost, where prices are known.
     pub cost: f64,
     /// The same without us.
@@ -69,6 +71,7 @@ impl Pulse {
             last: None,
             before_last: None,
             passes: 0,
+            since_pass: 0,
             cost: 0.0,
             cost_whole: 0.0,
             thrash: Thrash::default(),
@@ -97,6 +100,7 @@ impl Pulse {
     /// A request goes out.
     pub fn sent(&mut self, sent: Sent, budget: &Budget) {
         self.requests += 1;
+        self.since_pass += sent.prompt;
         self.before_last = self.last;
         self.last = Some(sent);
         self.window = budget.window;

@@ -23,6 +23,10 @@ const PREPARED_FROM: u64 = 85;
 /// From this part of the way on, the conversation is learnt, so that a pass will not have to, in hundredths.
 const LEARNT_FROM: u64 = 60;
 
+/// Between two passes that could wait, prompts of so many times the tokens go out that a pass makes the provider read anew: nine
+/// tenths of all tokens and more stay cached, also where prices alone would have it otherwise.
+const LEAST_EPOCH: u64 = 12;
+
 /// A pass that is to be made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Order {
@@ -165,6 +169,10 @@ fn economic(keeping: &Keeping, pulse: &mut Pulse, sight: &Sight<'_>, profile: &P
         Advice::Take(taken, reason) => {
             let offer = &offers[taken];
             let leave = ground.left_by(offer);
+            let rewritten = offer.prompt.saturating_sub(ground.found);
+            if !is_must && pulse.since_pass < LEAST_EPOCH * rewritten {
+                return Due::Learn;
+            }
             Due::Now(Box::new(Order {
                 policy: Policy {
                     engine,
