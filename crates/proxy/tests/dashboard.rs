@@ -3,6 +3,9 @@
 
 mod exhibits;
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use exhibits::LOST;
 use exhibits::Proxy;
 use exhibits::SECRET;
@@ -10,9 +13,20 @@ use exhibits::Shelf;
 use exhibits::overview;
 use exhibits::rich;
 use exhibits::session;
+use mainstay_engine::decide::Policy;
+use mainstay_engine::decide::Roles;
+use mainstay_engine::redact::Addresses;
+use mainstay_engine::redact::Options;
 use mainstay_llm::secret::Secret;
 use mainstay_proxy::door::Door;
 use mainstay_proxy::door::Token;
+use mainstay_proxy::keeper::Keeper;
+use mainstay_proxy::settings::Keeping;
+use mainstay_proxy::settings::Timing;
+use mainstay_tests::conversation::Form;
+use mainstay_tests::upstream::Agent;
+use mainstay_tests::upstream::Scenario;
+use mainstay_tests::upstream::Upstream;
 use serde_json::Value;
 
 fn json(proxy: &Proxy, path: &str) -> Value {
@@ -268,6 +282,59 @@ fn clients_do_not_see_each_other() {
     assert!(head.contains("referrer-policy: no-referrer"), "{head}");
     let one = start(vec![token("one")]);
     assert_eq!(one.page("/t/token-of-one/mainstay/").0, 200);
+}
+
+#[test]
+fn a_session_that_was_compacted_on_its_way_is_shown_as_it_is() {
+    let upstream = Upstream::start(Scenario::tool_loop(40).window(32_000));
+    let folder = tempfile::tempdir().unwrap();
+    let keeper = Keeper::new(Keeping {
+        store: folder.path().join("store.db"),
+        policy: Policy::default(),
+        timing: Timing::Threshold,
+        window: Some(32_000),
+        roles: Roles::Open,
+        redact: Options {
+            addresses: Addresses::All,
+            pii: false,
+        },
+        writing: None,
+        trim: None,
+        patience: Duration::from_secs(600),
+        memory: 1 << 30,
+    });
+    let proxy = Proxy::serve(Arc::new(keeper), &upstream.url(), Door::default());
+    let run = Agent::new(Form::Anthropic, &format!("http://{}", proxy.address)).run(150);
+    assert_eq!(run.trouble, None);
+    let told = json(&proxy, "/mainstay/api/overview");
+    let session = &told["sessions"][0];
+    assert_eq!(session["window"], 32_000);
+    assert!(session["passes"].as_u64().unwrap() > 0, "{told}");
+    assert!(
+        session["prompt_tokens_whole"].as_u64() > session["prompt_tokens"].as_u64(),
+        "{told}"
+    );
+    assert_eq!(told["kept"]["compactions"].as_u64(), session["passes"].as_u64());
+    let name = session["conversation"].as_str().unwrap();
+    let rows = json(&proxy, &format!("/mainstay/api/conversations/{name}"))["checkpoints"].clone();
+    assert_eq!(rows[0]["id"], session["checkpoint"]);
+    let id = rows[0]["id"].as_str().unwrap();
+    let checkpoint = json(&proxy, &format!("/mainstay/api/checkpoints/{id}"));
+    let first = checkpoint["losses"][0]["reference"].as_str().unwrap();
+    assert!(
+        !checkpoint["stands"]["messages"].as_array().unwrap().is_empty(),
+        "{checkpoint}"
+    );
+    let text = json(&proxy, &format!("/mainstay/api/recall/{first}"));
+    assert!(!text["text"].as_str().unwrap().is_empty());
+    for path in [
+        "".to_owned(),
+        format!("conversations/{name}"),
+        format!("checkpoints/{id}"),
+        format!("recall/{first}"),
+    ] {
+        assert_eq!(proxy.page(&format!("/mainstay/{path}")).0, 200, "{path}");
+    }
 }
 
 #[test]

@@ -102,7 +102,12 @@ impl Proxy {
             },
         };
         // Nothing listens at the discard port: what goes on to an upstream fails.
-        let target = Upstream::read("http://127.0.0.1:9", Allowed::default()).expect("the address is one");
+        Self::serve(Arc::new(Teller { overview, archive }), "http://127.0.0.1:9", door)
+    }
+
+    /// Serves with this counsel, to this upstream.
+    pub fn serve(counsel: Arc<dyn Counsel>, upstream: &str, door: Door) -> Self {
+        let target = Upstream::read(upstream, Allowed::default()).expect("the address is one");
         let serving = Serving {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             door,
@@ -115,7 +120,6 @@ impl Proxy {
         let thread = thread::spawn(move || {
             let runtime = tokio::runtime::Runtime::new().unwrap();
             runtime.block_on(async {
-                let counsel = Arc::new(Teller { overview, archive });
                 let server = Server::bind(serving, counsel, Log::silent()).await;
                 let server = server.expect("loopback has a free port");
                 tell.send(server.address().expect("it listens"))
