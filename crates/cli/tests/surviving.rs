@@ -169,7 +169,7 @@ fn a_store_that_is_taken_away_takes_nobody_with_it() {
     for round in 0..24 {
         let run = agent.run(ROUND);
         assert_eq!(run.trouble, None, "{round}: {:?}", upstream.report().rejections);
-        if round % 6 == 5 && std::fs::remove_dir_all(home.folder.path().join("kept")).is_ok() {
+        if round % 6 == 5 && std::fs::remove_dir_all(home.folder.path().join(".local")).is_ok() {
             taken_away += 1;
         }
     }
