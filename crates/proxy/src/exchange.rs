@@ -2,23 +2,17 @@
 
 use std::time::Instant;
 
-use bytes::Bytes;
 use http::HeaderMap;
 use http::Method;
 use http::Request;
 use http::Response;
 use http::StatusCode;
-use http::Uri;
 use http::header;
 use http::request::Parts;
-use http_body_util::BodyExt;
-use http_body_util::Full;
 use hyper::body::Incoming;
 use mainstay_llm::relay::Outbound;
 use mainstay_llm::relay::Relay;
-use mainstay_llm::relay::RelayError;
 use mainstay_wire::reading::WireForm;
-use tokio::time::timeout;
 
 use crate::books::Account;
 use crate::counsel::Complaint;
@@ -30,6 +24,8 @@ use crate::keeper;
 use crate::keeper::Deed;
 use crate::keeper::Note;
 use crate::keeper::Outgoing;
+use crate::outward::Outward;
+use crate::outward::whole;
 use crate::passing::Passing;
 use crate::passing::Reply;
 use crate::refusal::Refusal;
@@ -54,13 +50,6 @@ pub struct Setup {
     pub relay: Relay,
     /// The memory that bodies may take.
     pub room: Room,
-}
-
-/// A request on its way, apart from its body.
-struct Outward {
-    method: Method,
-    target: Uri,
-    headers: HeaderMap,
 }
 
 /// Takes a request that was let in to its upstream and its answer back. A refusal gives the account back, to be closed.
@@ -251,10 +240,6 @@ async fn attempt(
     Ok((head, looked, outgoing.ticket))
 }
 
-fn whole(body: Bytes) -> Outbound {
-    Box::pin(Full::new(body).map_err(|never| match never {}))
-}
-
 /// Sends a request on.
 async fn send(
     setup: &Setup,
@@ -262,41 +247,6 @@ async fn send(
     body: Outbound,
     account: &Account,
 ) -> Result<Response<Incoming>, Refusal> {
-    let mut request = Request::new(body);
-    *request.method_mut() = outward.method;
-    *request.uri_mut() = outward.target;
-    *request.headers_mut() = outward.headers;
-    let refusal = match timeout(setup.serving.limits.silence, setup.relay.send(request)).await {
-        Ok(Ok(response)) => return Ok(response),
-        Ok(Err(error)) => unanswered(&error),
-        Err(_) => {
-            let words = "the upstream said nothing for too long";
-            Refusal::new(StatusCode::GATEWAY_TIMEOUT, "upstream-silent", words)
-        }
-    };
-    account.unanswered(refusal.code);
-    Err(refusal)
-}
-
-impl Outward {
-    fn again(&self) -> Self {
-        Self {
-            method: self.method.clone(),
-            target: self.target.clone(),
-            headers: self.headers.clone(),
-        }
-    }
-}
-
-fn unanswered(error: &RelayError) -> Refusal {
-    let code = match error {
-        RelayError::OutOfBounds(_) => "upstream-out-of-bounds",
-        RelayError::Unreachable(_) => "upstream-unreachable",
-        _ => "upstream-broke",
-    };
-    Refusal::new(
-        StatusCode::BAD_GATEWAY,
-        code,
-        format!("the upstream gave no answer: {error}"),
-    )
+    let sent = outward.send(&setup.relay, setup.serving.limits.silence, body).await;
+    sent.inspect_err(|refusal| account.unanswered(refusal.code))
 }

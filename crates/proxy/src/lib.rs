@@ -41,6 +41,8 @@ pub mod upload;
 
 pub mod refused;
 
+pub mod outward;
+
 pub mod exchange;
 
 pub mod recall;
