@@ -4,6 +4,7 @@
 use std::hash::BuildHasher;
 use std::hash::RandomState;
 use std::sync::Arc;
+use std::sync::OnceLock;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -70,6 +71,7 @@ impl Books {
             retry: None,
             refused: None,
             watch: None,
+            first_usage: None,
             ticket: None,
             permits: Vec::new(),
             closed: false,
@@ -101,6 +103,8 @@ pub struct Account {
     refused: Option<&'static str>,
     /// Reads its answer along.
     pub watch: Option<Watch>,
+    /// What the first of several answers cost, once it is known: the keeper has counted its prompt and no other.
+    pub first_usage: Option<Arc<OnceLock<Usage>>>,
     /// Whom to tell when the answer is through.
     pub ticket: Option<(Desk, Ticket)>,
     /// What is given back when it is over.
@@ -109,6 +113,11 @@ pub struct Account {
 }
 
 impl Account {
+    /// The books that it is in.
+    pub fn books(&self) -> Arc<Books> {
+        Arc::clone(&self.books)
+    }
+
     /// The request goes out: everything until now, since its body was there, was ours.
     pub fn goes_out(&mut self, since: Instant) {
         self.added = Some(since.elapsed().as_secs_f64());
@@ -164,7 +173,8 @@ impl Account {
         if let Some((desk, ticket)) = self.ticket.take()
             && answered
         {
-            desk.answered(ticket, usage);
+            let first = self.first_usage.as_ref().and_then(|first| first.get().copied());
+            desk.answered(ticket, first.or(usage));
         }
         self.permits.clear();
         self.measure(ending);

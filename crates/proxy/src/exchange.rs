@@ -1,5 +1,6 @@
 //! One request: in, to the keeper, on to the upstream, and its answer back.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use http::HeaderMap;
@@ -24,6 +25,8 @@ use crate::keeper;
 use crate::keeper::Deed;
 use crate::keeper::Note;
 use crate::keeper::Outgoing;
+use crate::offered::Offer;
+use crate::offered::Offered;
 use crate::outward::Outward;
 use crate::outward::whole;
 use crate::passing::Passing;
@@ -50,6 +53,8 @@ pub struct Setup {
     pub relay: Relay,
     /// The memory that bodies may take.
     pub room: Room,
+    /// The tool that models are offered, where they are.
+    pub offered: Option<Arc<Offered>>,
 }
 
 /// Takes a request that was let in to its upstream and its answer back. A refusal gives the account back, to be closed.
@@ -171,11 +176,15 @@ async fn pass(
 async fn keep(
     setup: &Setup,
     kept: Kept,
-    outward: Outward,
-    incoming: keeper::Incoming,
+    mut outward: Outward,
+    mut incoming: keeper::Incoming,
     account: &mut Account,
 ) -> Result<(http::response::Parts, Looked), Refusal> {
     let since = Instant::now();
+    let mut offer = setup.offered.as_ref().and_then(|offered| offered.offer(&mut incoming));
+    if offer.is_some() {
+        headers::unpacked(&mut outward.headers);
+    }
     let (outgoing, silence) = setup.desk.prepare(incoming).await;
     if let Some(silence) = silence {
         account.failed_open(silence.name());
@@ -184,10 +193,13 @@ async fn keep(
     }
     account.goes_out(since);
     let again = outgoing.ticket.is_some().then(|| outward.again());
-    let (mut head, mut looked, ticket) = attempt(setup, kept, outward, outgoing, account).await?;
+    let (mut head, mut looked, ticket) = attempt(setup, kept, outward, outgoing, &mut offer, account).await?;
     if let (Some((complaint, words)), Some(ticket), Some(outward)) = (&looked.complaint, &ticket, again)
         && let Some(outgoing) = ask_again(setup, *complaint, ticket, words, account).await
     {
+        if let (Complaint::Malformed, Some(offer)) = (complaint, &mut offer) {
+            offer.complained();
+        }
         account.goes_again(match complaint {
             Complaint::Overflow => "overflow",
             Complaint::Malformed => "malformed",
@@ -195,10 +207,14 @@ async fn keep(
         // What the provider said the first time is dropped, and its connection with it.
         drop(looked);
         let ticket;
-        (head, looked, ticket) = attempt(setup, kept, outward, outgoing, account).await?;
+        (head, looked, ticket) = attempt(setup, kept, outward, outgoing, &mut offer, account).await?;
         account.ticket = ticket.map(|ticket| (setup.desk.clone(), ticket));
     } else {
         account.ticket = ticket.map(|ticket| (setup.desk.clone(), ticket));
+    }
+    if let Some(offer) = offer.filter(|_| !kept.only_counts) {
+        let way = (&setup.relay, &setup.room, &setup.serving.limits);
+        (head, looked) = offer.answer(way, (head, looked), account).await?;
     }
     account.watch = Some(Watch::new(kept.form, &head.headers)).filter(|_| !kept.only_counts);
     Ok((head, looked))
@@ -226,13 +242,18 @@ async fn attempt(
     kept: Kept,
     mut outward: Outward,
     outgoing: Outgoing,
+    offer: &mut Option<Offer>,
     account: &mut Account,
 ) -> Result<(http::response::Parts, Looked, Option<keeper::Ticket>), Refusal> {
     account.note = outgoing.note;
     if let Some((name, word)) = outgoing.extra_header {
         headers::add_word(&mut outward.headers, name, word);
     }
-    let response = send(setup, outward, whole(outgoing.body), account).await?;
+    let body = match offer {
+        Some(offer) => offer.goes_out(outgoing.body, &account.note, &outward),
+        None => outgoing.body,
+    };
+    let response = send(setup, outward, whole(body), account).await?;
     let (head, looked) = match outgoing.ticket {
         Some(_) => refused::look(kept.form, response).await,
         None => refused::unseen(response),

@@ -106,6 +106,11 @@ pub fn readable_encodings(headers: &mut HeaderMap) {
     headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static(left));
 }
 
+/// Asks for an answer that is not packed: it may have to be put together with others.
+pub fn unpacked(headers: &mut HeaderMap) {
+    headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+}
+
 /// Says in an answer's headers what was done with its request.
 pub fn tell(headers: &mut HeaderMap, note: &Note) {
     let mut say = |name: &'static str, value: Option<String>| {

@@ -43,9 +43,14 @@ pub mod refused;
 
 pub mod outward;
 
+pub mod recall;
+
+pub mod offered;
+
 pub mod exchange;
 
 pub mod recall;
+mod own;
 
 pub mod mcp;
 

@@ -62,6 +62,8 @@ pub struct Metrics {
     pub upstream_errors: Family<Word, Counter>,
     /// Requests that were sent again in another form.
     pub retries: Family<Word, Counter>,
+    /// What became of calls of the tool that we offer, and requests that went out to go on after them.
+    pub recalls: Family<Word, Counter>,
     /// Reloads of the configuration.
     pub reloads: Family<Word, Counter>,
 }
@@ -92,6 +94,7 @@ impl Default for Metrics {
             refused: Family::default(),
             upstream_errors: Family::default(),
             retries: Family::default(),
+            recalls: Family::default(),
             reloads: Family::default(),
         };
         metrics.register();
@@ -147,6 +150,8 @@ impl Metrics {
             "Requests that were sent again in another form",
             self.retries.clone(),
         );
+        let words = "Calls of the recall tool that is offered, and requests that went on after them";
+        registry.register("recalls", words, self.recalls.clone());
         registry.register("reloads", "Reloads of the configuration", self.reloads.clone());
     }
 

@@ -18,6 +18,8 @@ use hyper::body::Incoming;
 use tokio::time::Timeout;
 use tokio::time::timeout;
 
+use crate::offered::Woven;
+
 /// Why a body ends before its end.
 pub type BodyError = Box<dyn Error + Send + Sync>;
 
@@ -103,6 +105,8 @@ impl Body for Reply {
 pub enum Rest {
     /// What has not come yet.
     Live(Incoming),
+    /// What is put together of several answers while it is asked for.
+    Woven(Box<Woven>),
     /// Nothing but trailers, if there are any.
     Trailers(Option<HeaderMap>),
     /// Nothing: it broke off.
@@ -140,7 +144,7 @@ impl Passing {
         let rest_is_over = match &self.rest {
             Rest::Live(body) => body.is_end_stream(),
             Rest::Over => true,
-            Rest::Trailers(_) | Rest::Broken(_) => false,
+            Rest::Woven(_) | Rest::Trailers(_) | Rest::Broken(_) => false,
         };
         self.held.is_empty() && rest_is_over
     }
@@ -155,6 +159,7 @@ impl Passing {
         }
         let polled = match &mut self.rest {
             Rest::Live(body) => Pin::new(body).poll_frame(context).map_err(BodyError::from),
+            Rest::Woven(woven) => woven.poll(context),
             Rest::Trailers(trailers) => Poll::Ready(trailers.take().map(|trailers| Ok(Frame::trailers(trailers)))),
             Rest::Broken(error) => {
                 let error = error.take().unwrap_or_else(|| "the upstream broke off".into());

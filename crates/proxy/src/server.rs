@@ -39,6 +39,8 @@ use crate::exchange::Setup;
 use crate::line::Line;
 use crate::log::Level;
 use crate::log::Log;
+use crate::offered::Memory;
+use crate::offered::Offered;
 use crate::own;
 use crate::passing::Reply;
 use crate::refusal::Refusal;
@@ -78,6 +80,7 @@ pub(crate) struct Shared {
     pub(crate) books: Arc<Books>,
     pub(crate) stage: watch::Sender<Stage>,
     lookup: Option<Lookup>,
+    memory: Arc<Memory>,
 }
 
 /// A configuration that is in force.
@@ -116,7 +119,7 @@ impl Controls {
 
     /// Serves otherwise from here on; requests under way end as they began. Where it listens stays.
     pub fn reload(&self, serving: Serving, counsel: Arc<dyn Counsel>) -> Result<(), StartError> {
-        let active = Active::new(serving, counsel, self.0.lookup.clone())?;
+        let active = Active::new(serving, counsel, self.0.lookup.clone(), &self.0.memory)?;
         *self.0.setup.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(active);
         Ok(())
     }
@@ -128,11 +131,18 @@ impl Controls {
 }
 
 impl Active {
-    fn new(serving: Serving, counsel: Arc<dyn Counsel>, lookup: Option<Lookup>) -> Result<Self, StartError> {
+    fn new(
+        serving: Serving,
+        counsel: Arc<dyn Counsel>,
+        lookup: Option<Lookup>,
+        memory: &Arc<Memory>,
+    ) -> Result<Self, StartError> {
         serving.check().map_err(StartError::Unsafe)?;
         let private = serving.upstreams.private_names();
         let relay = Relay::with_lookup(serving.limits.connect, private, lookup)
             .map_err(|trouble| StartError::Relay(trouble.detail))?;
+        let recall = serving.recall.clone();
+        let offered = recall.map(|recall| Arc::new(Offered::new(recall, Arc::clone(memory))));
         Ok(Self {
             requests: Arc::new(Semaphore::new(serving.limits.requests)),
             dashboard: Dashboard::new(&*counsel),
@@ -140,6 +150,7 @@ impl Active {
                 desk: Desk::new(counsel, serving.patience),
                 room: Room::new(serving.limits.bodies),
                 relay,
+                offered,
                 serving,
             },
         })
@@ -160,7 +171,8 @@ impl Server {
         lookup: Option<Lookup>,
     ) -> Result<Self, StartError> {
         let listen = serving.listen;
-        let active = Active::new(serving, counsel, lookup.clone())?;
+        let memory = Arc::default();
+        let active = Active::new(serving, counsel, lookup.clone(), &memory)?;
         let bound = TcpListener::bind(listen).await;
         let listener = bound.map_err(|error| StartError::Listen(listen, error))?;
         let shared = Shared {
@@ -168,6 +180,7 @@ impl Server {
             books: Arc::new(Books::new(log)),
             stage: watch::Sender::new(Stage::Serving),
             lookup,
+            memory,
         };
         Ok(Self {
             listener,

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use crate::door::Door;
+use crate::recall::Recall;
 use crate::upstreams::Upstreams;
 
 /// Everything about serving.
@@ -19,6 +20,8 @@ pub struct Serving {
     pub limits: Limits,
     /// How long the keeper may hold a request up.
     pub patience: Duration,
+    /// By which a recall tool is answered that models are offered; none is offered without.
+    pub recall: Option<Recall>,
 }
 
 impl Serving {

@@ -45,7 +45,8 @@ impl Room {
         Self(Arc::new(Semaphore::new(units)))
     }
 
-    fn take(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
+    /// Room for one more body, if there is any.
+    pub fn take(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
         let units = u32::try_from((bytes as u64).div_ceil(UNIT)).ok()?;
         Arc::clone(&self.0).try_acquire_many_owned(units).ok()
     }

@@ -65,6 +65,7 @@ impl Proxy {
             upstreams: Upstreams::new(vec![target]).expect("one is enough"),
             limits: Limits::default(),
             patience: Duration::from_secs(600),
+            recall: None,
         };
         let (stop, stopped) = oneshot::channel();
         let (tell, told) = std::sync::mpsc::channel();

@@ -279,6 +279,7 @@ impl State {
             Step {
                 loop_number: self.loops - 1,
                 turn: 0,
+                asked: 0,
             }
         });
         let mut speech = speech::speak(&asked.body, asked.form, &asked.scenario, step);

@@ -99,7 +99,7 @@ fn seal(step: Step, text: &str) -> String {
     let mut bytes = Vec::new();
     for piece in 0..PIECES {
         let mut hasher = DefaultHasher::new();
-        (piece, step.loop_number, step.turn, text).hash(&mut hasher);
+        (piece, step.loop_number, step.turn, step.asked, text).hash(&mut hasher);
         bytes.extend(hasher.finish().to_be_bytes());
     }
     STANDARD.encode(bytes)

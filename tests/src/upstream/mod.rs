@@ -57,6 +57,7 @@ pub use heard::Heard;
 pub use heard::hear;
 pub use report::Rejection;
 pub use report::Report;
+pub use scenario::Asking;
 pub use scenario::Care;
 pub use scenario::Fault;
 pub use scenario::Overflow;

@@ -34,6 +34,49 @@ impl Fault {
     ];
 }
 
+/// When the model calls `mainstay_recall`, where a request offers it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asking {
+    /// Before whatever else it does at a step, once; every other time it makes two calls.
+    Alone,
+    /// The same after a few words.
+    AfterText,
+    /// Twice in a row.
+    Twice,
+    /// Beside the calls of the client's tools, before them or behind the first.
+    Beside,
+    /// Alone, and then beside.
+    Both,
+    /// Again and again.
+    Forever,
+}
+
+impl Asking {
+    const NAMES: [(&'static str, Asking); 6] = [
+        ("alone", Asking::Alone),
+        ("after-text", Asking::AfterText),
+        ("twice", Asking::Twice),
+        ("beside", Asking::Beside),
+        ("both", Asking::Both),
+        ("forever", Asking::Forever),
+    ];
+
+    /// How often it asks before it goes on.
+    pub fn rounds(self) -> usize {
+        match self {
+            Asking::Alone | Asking::AfterText | Asking::Both => 1,
+            Asking::Twice => 2,
+            Asking::Beside => 0,
+            Asking::Forever => usize::MAX,
+        }
+    }
+
+    /// Whether it asks beside calls of other tools.
+    pub fn is_beside(self) -> bool {
+        matches!(self, Asking::Beside | Asking::Both)
+    }
+}
+
 /// How the provider looks at what it gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Care {
@@ -72,6 +115,8 @@ pub struct Scenario {
     pub words: usize,
     /// Which tools it calls.
     pub reach: Reach,
+    /// When it asks for what it forgot.
+    pub recall: Option<Asking>,
     /// Whether it thinks where the request lets it.
     pub thinks: bool,
     /// Whether thinking holds only behind the very prompt it was thought about.
@@ -105,6 +150,7 @@ impl Default for Scenario {
             parallel: 1,
             words: 24,
             reach: Reach::All,
+            recall: None,
             thinks: true,
             bound: false,
             // What the models of the agents that we know take.
@@ -147,6 +193,14 @@ impl Scenario {
     /// The same with this many calls in every third step.
     pub fn parallel(self, parallel: usize) -> Self {
         Self { parallel, ..self }
+    }
+
+    /// The same with a model that asks for what it forgot.
+    pub fn recall(self, asking: Asking) -> Self {
+        Self {
+            recall: Some(asking),
+            ..self
+        }
     }
 
     /// The same with an error instead of answers.
@@ -203,6 +257,10 @@ impl Scenario {
             "fault" => {
                 let found = Fault::NAMES.iter().find(|(own, _)| *own == value);
                 self.fault = Some(found.ok_or(format!("{choice}: unknown fault"))?.1);
+            }
+            "recall" => {
+                let found = Asking::NAMES.iter().find(|(own, _)| *own == value);
+                self.recall = Some(found.ok_or(format!("{choice}: unknown way of asking"))?.1);
             }
             _ => return Err(format!("{choice}: unknown choice")),
         }

@@ -4,10 +4,15 @@
 //! on where it was whatever has become of the history before them, and two runs of one client get the same answers.
 
 use serde_json::Value;
+use serde_json::json;
 
+use super::scenario::Asking;
 use super::scenario::Scenario;
 use super::tools;
 use crate::conversation::Form;
+
+/// The tool by which a model asks for what it forgot.
+const RECALL: &str = "mainstay_recall";
 
 /// What is behind an answer, as the provider gives it out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,11 +72,14 @@ pub struct Step {
     pub loop_number: u64,
     /// Which step of the loop.
     pub turn: usize,
+    /// How often something forgotten was asked for at this step.
+    pub asked: usize,
 }
 
 impl Step {
     /// The id of something said here: `prefix01Scripted…`. Long enough to look like a provider's.
     pub fn id(self, prefix: &str, which: usize) -> String {
+        let which = self.asked.min(7) * ROUND + which;
         format!("{prefix}01S{:07}x{:06}x{which:02}", self.loop_number, self.turn)
     }
 
@@ -81,8 +89,21 @@ impl Step {
         let mut parts = rest.splitn(3, 'x');
         let loop_number = parts.next()?.parse().ok()?;
         let turn = parts.next()?.parse().ok()?;
-        Some(Self { loop_number, turn })
+        let which: usize = parts.next()?.parse().ok()?;
+        Some(Self {
+            loop_number,
+            turn,
+            asked: which / ROUND,
+        })
     }
+}
+
+/// Ids of one round have numbers below this; those of recall the upper half.
+const ROUND: usize = 100;
+
+fn is_recall(id: &str) -> bool {
+    let which = id.rsplit('x').next().and_then(|which| which.parse::<usize>().ok());
+    which.is_some_and(|which| which % ROUND >= ROUND / 2)
 }
 
 /// The step that a request asks for. `None` where a person speaks last: another loop begins.
@@ -94,15 +115,23 @@ pub fn step(body: &Value, form: Form) -> Option<Step> {
         return None;
     }
     let newest = ids.iter().filter_map(|id| Step::of(id)).max_by_key(|step| step.turn);
+    if let Some(newest) = newest.filter(|_| ids.iter().all(|id| is_recall(id))) {
+        return Some(Step {
+            asked: newest.asked + 1,
+            ..newest
+        });
+    }
     // Clients that give ids of their own leave only their number.
     let counted = list.iter().filter(|message| calls_tool(message)).count();
     Some(newest.map_or(
         Step {
             loop_number: u64::MAX / 2,
             turn: counted,
+            asked: 0,
         },
         |step| Step {
             turn: step.turn + 1,
+            asked: 0,
             ..step
         },
     ))
@@ -138,7 +167,9 @@ fn answered(message: &Value, form: Form) -> Vec<&str> {
 
 /// What the model says at a step. Thoughts are added by who remembers them.
 pub fn speak(body: &Value, form: Form, scenario: &Scenario, step: Step) -> Speech {
-    let tools = tools::offered(body, form);
+    let (recall, tools): (Vec<_>, Vec<_>) = tools::offered(body, form)
+        .into_iter()
+        .partition(|tool| tool.name == RECALL && scenario.recall.is_some());
     let may_call = body["tool_choice"] != "none" && body["tool_choice"]["type"] != "none";
     let count = if step.turn % 3 == 2 { scenario.parallel } else { 1 };
     let chosen = if may_call && step.turn < scenario.turns {
@@ -146,12 +177,21 @@ pub fn speak(body: &Value, form: Form, scenario: &Scenario, step: Step) -> Speec
     } else {
         Vec::new()
     };
+    let asking = scenario.recall.filter(|_| may_call && !recall.is_empty());
+    if let Some(asking) = asking.filter(|asking| step.asked < asking.rounds()) {
+        return ask(form, asking, step);
+    }
     if !chosen.is_empty() {
         let calls = chosen.into_iter().enumerate().map(|(which, (name, arguments))| Call {
             id: step.id(call_prefix(form), which),
             name,
             arguments,
         });
+        let mut calls: Vec<Call> = calls.collect();
+        if asking.is_some_and(Asking::is_beside) {
+            let place = (step.turn % 2).min(calls.len());
+            calls.insert(place, recall_call(form, step, ROUND / 2));
+        }
         let text = if step.turn.is_multiple_of(2) {
             format!("Step {}: I look at what is there before I change anything.", step.turn)
         } else {
@@ -161,7 +201,7 @@ pub fn speak(body: &Value, form: Form, scenario: &Scenario, step: Step) -> Speec
             step,
             thoughts: Vec::new(),
             text,
-            calls: calls.collect(),
+            calls,
             stop: Stop::Calls,
         };
     }
@@ -172,6 +212,31 @@ pub fn speak(body: &Value, form: Form, scenario: &Scenario, step: Step) -> Speec
         text,
         calls: Vec::new(),
         stop,
+    }
+}
+
+/// Asks for what was forgotten, and for nothing else.
+fn ask(form: Form, asking: Asking, step: Step) -> Speech {
+    let both = asking == Asking::Alone && step.turn % 2 == 1;
+    let calls = (0..=usize::from(both)).map(|which| recall_call(form, step, ROUND / 2 + which));
+    let text = match asking {
+        Asking::AfterText => format!("Step {}: let me recall what was said.", step.turn),
+        _ => String::new(),
+    };
+    Speech {
+        step,
+        thoughts: Vec::new(),
+        text,
+        calls: calls.collect(),
+        stop: Stop::Calls,
+    }
+}
+
+fn recall_call(form: Form, step: Step, which: usize) -> Call {
+    Call {
+        id: step.id(call_prefix(form), which),
+        name: RECALL.to_owned(),
+        arguments: json!({"query": format!("port {}", step.turn)}),
     }
 }
 

@@ -95,6 +95,7 @@ pub struct Proxy {
     pub origins: Field<Vec<String>>,
     pub timing: Field<TimingChoice>,
     pub trim: Field<u64>,
+    pub recall: Field<bool>,
     pub patience: Field<String>,
     pub memory_mb: Field<u64>,
     pub head_wait: Field<String>,

@@ -65,6 +65,7 @@ hosts = ["mainstay.example"]
 origins = ["https://page.example"]
 timing = "threshold"
 trim = 9000
+recall = true
 patience = "3s"
 memory_mb = 100
 head_wait = "5s"

@@ -39,6 +39,8 @@ pub struct ProxyOverrides {
     pub timing: Option<TimingChoice>,
     /// `--trim`
     pub trim: Option<u64>,
+    /// `--recall`
+    pub recall: bool,
 }
 
 /// A client of `mainstay proxy`.
@@ -69,6 +71,8 @@ pub struct ProxySettings {
     pub timing: TimingChoice,
     /// Tool results of more tokens are shrunk.
     pub trim: Option<u64>,
+    /// Whether models are offered a recall tool that the proxy answers.
+    pub recall: bool,
     /// How long a request may be held up.
     pub patience: Duration,
     /// How many bytes of conversations are remembered.
@@ -86,6 +90,7 @@ pub fn proxy(
 ) -> anyhow::Result<ProxySettings> {
     let timing = overrides.timing.map(|timing| (timing, "--timing"));
     let trim = overrides.trim.map(|trim| (trim, "--trim"));
+    let recall = overrides.recall.then_some((true, "--recall"));
     Ok(ProxySettings {
         listen: listen(table, overrides, picker)?,
         upstreams: upstreams(table, overrides, picker)?,
@@ -94,6 +99,7 @@ pub fn proxy(
         tokens: tokens(table, picker, home)?,
         timing: picker.with_default("proxy.timing", timing, &table.timing, TimingChoice::default()),
         trim: picker.optional("proxy.trim", trim, &table.trim),
+        recall: picker.with_default("proxy.recall", recall, &table.recall, false),
         patience: endpoints::span_of("proxy.patience", &table.patience, PATIENCE, picker)?,
         memory: megabytes("proxy.memory_mb", &table.memory_mb, MEMORY << 20, picker)?,
         limits: limits(table, picker)?,

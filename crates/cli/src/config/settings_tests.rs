@@ -127,6 +127,7 @@ fn every_key_of_the_file_takes_effect_and_remembers_its_line() {
         (Some(9_000), 100 << 20, TimingChoice::Threshold)
     );
     assert_eq!((proxy.limits.body, proxy.limits.requests), (32 << 20, 10));
+    assert!(proxy.recall);
     assert_eq!(proxy.upstreams.list().len(), 2);
     assert_eq!(
         proxy.upstreams.private_names(),
@@ -180,6 +181,7 @@ fn flags_win_over_variables_over_the_file() {
             upstreams: vec!["https://flag.example".into()],
             timing: Some(TimingChoice::Never),
             trim: Some(2),
+            recall: true,
         },
     };
     let flagged = with(text, &overrides, &variables).unwrap();

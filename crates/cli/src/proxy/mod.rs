@@ -10,12 +10,16 @@ use std::time::Duration;
 
 use clap::Args;
 use clap::ValueEnum;
+use mainstay_engine::redact::Addresses;
 use mainstay_proxy::door::Door;
 use mainstay_proxy::keeper::Keeper;
 use mainstay_proxy::log::Level;
 use mainstay_proxy::log::Log;
 use mainstay_proxy::log::Style;
 use mainstay_proxy::metrics::count;
+use mainstay_proxy::recall::Recall;
+use mainstay_proxy::recall::Scope;
+use mainstay_proxy::recall::Secrets;
 use mainstay_proxy::server::Controls;
 use mainstay_proxy::server::Server;
 use mainstay_proxy::serving::Serving;
@@ -72,6 +76,10 @@ pub struct Arguments {
     /// Shrink tool results of more tokens when they first come by; 0 for none (default: 25000).
     #[arg(long, value_name = "TOKENS")]
     trim: Option<u64>,
+
+    /// Offer models a recall tool that the proxy answers itself.
+    #[arg(long)]
+    recall: bool,
 
     #[command(flatten)]
     summary: SummaryFlags,
@@ -182,7 +190,17 @@ fn serving(settings: &Settings) -> anyhow::Result<Serving> {
         upstreams: proxy.upstreams.clone(),
         limits: proxy.limits,
         patience: proxy.patience,
+        recall: recall(settings)?,
     })
+}
+
+/// By which the tool is answered that models are offered; scopes are set call by call.
+fn recall(settings: &Settings) -> anyhow::Result<Option<Recall>> {
+    if !settings.proxy.recall {
+        return Ok(None);
+    }
+    let secrets = Secrets::Hidden(settings.redact.options(Addresses::All));
+    Ok(Some(Recall::new(settings.store_path()?, secrets, Scope::Everything)))
 }
 
 /// Every upstream in a few words.
@@ -226,6 +244,7 @@ fn overrides(arguments: &Arguments) -> Overrides {
             upstreams: arguments.upstreams.clone(),
             timing: arguments.timing,
             trim: arguments.trim,
+            recall: arguments.recall,
         },
         ..Overrides::default()
     }

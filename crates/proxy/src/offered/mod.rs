@@ -1,0 +1,160 @@
+//! A recall tool that the proxy offers to the model and answers itself; only where the operator has asked for it.
+//!
+//! Every request with tools gets one more, always the same bytes. Where the model calls it, the client sees nothing of it: the
+//! call is answered here and the provider is asked again with the answer, or, where the client's own tools are called beside
+//! it, the answer is put back into the turn when the client comes with its results. The client sees one well-formed answer, and
+//! byte for byte what came where the model does not call the tool.
+//!
+//! Not here: what recall finds, which is the business of [`recall`](crate::recall), and when conversations are compacted, which
+//! the keeper decides on its own.
+
+mod anthropic;
+mod chat;
+mod course;
+mod definition;
+mod entire;
+mod frames;
+mod memory;
+mod responses;
+mod restore;
+mod rewrite;
+mod streamed;
+mod turn;
+mod weave;
+
+use std::sync::Arc;
+use std::sync::OnceLock;
+
+use bytes::Bytes;
+use http::HeaderMap;
+use http::StatusCode;
+use http::header::CONTENT_ENCODING;
+use http::header::CONTENT_LENGTH;
+use http::header::CONTENT_TYPE;
+use http::response::Parts;
+use mainstay_llm::relay::Relay;
+use mainstay_wire::reading::WireForm;
+
+use crate::books::Account;
+use crate::keeper::Incoming;
+use crate::keeper::Note;
+use crate::offered::course::Course;
+use crate::offered::course::Way;
+use crate::outward::Outward;
+use crate::passing::Rest;
+use crate::recall::Recall;
+use crate::refusal::Refusal;
+use crate::refused::Looked;
+use crate::serving::Limits;
+use crate::upload::Room;
+
+pub use memory::Memory;
+pub use streamed::Woven;
+
+/// Offers the tool, and answers it.
+#[derive(Debug)]
+pub struct Offered {
+    recall: Recall,
+    memory: Arc<Memory>,
+}
+
+/// The tool in one request.
+pub struct Offer {
+    offered: Arc<Offered>,
+    form: WireForm,
+    tenant: String,
+    conversation: Option<String>,
+    sent: Option<(Bytes, Outward)>,
+    put_back: bool,
+}
+
+impl Offered {
+    /// Answers by this recall. What has to be put back later is remembered there.
+    pub fn new(recall: Recall, memory: Arc<Memory>) -> Self {
+        Self { recall, memory }
+    }
+
+    /// Puts the tool into a request, before anybody counts its tokens. `None` where it is not offered: the request is as it was.
+    pub fn offer(self: &Arc<Self>, incoming: &mut Incoming) -> Option<Offer> {
+        incoming.body = definition::offered(incoming.form, &incoming.body)?;
+        Some(Offer {
+            offered: Arc::clone(self),
+            form: incoming.form,
+            tenant: incoming.tenant.clone(),
+            conversation: None,
+            sent: None,
+            put_back: true,
+        })
+    }
+}
+
+impl Offer {
+    /// What goes out: what the keeper says, with our calls and results in the turns that they belong to.
+    pub fn goes_out(&mut self, body: Bytes, note: &Note, outward: &Outward) -> Bytes {
+        self.conversation.clone_from(&note.conversation);
+        let records = match &self.conversation {
+            Some(conversation) if self.put_back => self.offered.memory.of(&self.tenant, conversation),
+            Some(_) | None => Vec::new(),
+        };
+        let body = restore::restored(self.form, &body, &records);
+        self.sent = Some((body.clone(), outward.again()));
+        body
+    }
+
+    /// The provider found the history malformed: perhaps for what was put back.
+    pub fn complained(&mut self) {
+        self.put_back = false;
+        if let Some(conversation) = &self.conversation {
+            self.offered.memory.forget(&self.tenant, conversation);
+        }
+    }
+
+    /// The answer that the client sees.
+    pub async fn answer(
+        self,
+        (relay, room, limits): (&Relay, &Room, &Limits),
+        (mut head, mut looked): (Parts, Looked),
+        account: &mut Account,
+    ) -> Result<(Parts, Looked), Refusal> {
+        let is_plain = head.status == StatusCode::OK && !head.headers.contains_key(CONTENT_ENCODING);
+        let Some((sent, outward)) = self.sent.filter(|_| is_plain) else {
+            return Ok((head, looked));
+        };
+        let way = Way {
+            relay: relay.clone(),
+            outward,
+            silence: limits.silence,
+            room: room.clone(),
+            most: limits.body,
+            books: account.books(),
+        };
+        let course = Course::new(self.offered, self.form, self.tenant, self.conversation, way, sent);
+        let first = Arc::new(OnceLock::new());
+        account.first_usage = Some(Arc::clone(&first));
+        if says(&head.headers, "text/event-stream") {
+            head.headers.remove(CONTENT_LENGTH);
+            looked = Looked {
+                rest: Rest::Woven(Box::new(streamed::woven(course, head.headers.clone(), looked, first))),
+                held: Default::default(),
+                complaint: None,
+            };
+        } else if says(&head.headers, "application/json") {
+            let cost;
+            (head, looked, cost) = entire::entire(course, head, looked).await?;
+            if let Some(cost) = cost {
+                let _only_once = first.set(cost);
+            }
+        }
+        Ok((head, looked))
+    }
+}
+
+/// Whether an answer says that it is of this type.
+fn says(headers: &HeaderMap, wanted: &str) -> bool {
+    let said = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    said.is_some_and(|said| said.to_ascii_lowercase().starts_with(wanted))
+}
+
+#[cfg(test)]
+#[path = "offered_tests.rs"]
+mod tests;

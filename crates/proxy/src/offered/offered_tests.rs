@@ -1,0 +1,1 @@
+//! Streams of the three forms, cut anywhere.
