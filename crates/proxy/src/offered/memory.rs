@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 
+use mainstay_wire::reading::WireForm;
+
 use crate::offered::turn::Asked;
 use crate::offered::turn::Seat;
 use crate::offered::turn::is_strong;
@@ -35,7 +37,12 @@ pub(super) struct Record {
     pub(super) last: Vec<Seat>,
     /// The results of those.
     pub(super) results: Vec<String>,
+    /// Whether the results only say that there was one.
+    pub(super) is_thin: bool,
 }
+
+/// What stands in the place of a result that took too much room for too long.
+const ONCE: &str = "(Recalled earlier in this conversation and left out since. Ask again if it is needed.)";
 
 impl Record {
     /// Whether there is anything to put back.
@@ -53,6 +60,31 @@ impl Record {
         };
         let call = shown().find(|identity| identity.starts_with("call "));
         call.or_else(|| shown().find(|identity| is_strong(identity)))
+    }
+
+    /// Bytes of its results.
+    pub(super) fn size(&self) -> usize {
+        let rounds = self.rounds.iter().flat_map(|round| &round.results);
+        rounds.chain(&self.results).map(String::len).sum()
+    }
+
+    /// The same with results that take next to nothing.
+    fn thinned(&self, form: WireForm) -> Self {
+        let thin = |asked: &Asked| asked.result(form, ONCE);
+        let rounds = self.rounds.iter().map(|round| Round {
+            results: round.asked.iter().map(thin).collect(),
+            ..round.clone()
+        });
+        let ours = self.last.iter().filter_map(|seat| match seat {
+            Seat::Ours(asked) => Some(thin(asked)),
+            Seat::Shown(_) => None,
+        });
+        Self {
+            rounds: rounds.collect(),
+            last: self.last.clone(),
+            results: ours.collect(),
+            is_thin: true,
+        }
     }
 
     fn weight(&self) -> usize {
@@ -139,6 +171,25 @@ impl Memory {
         }
     }
 
+    /// Makes some of what is remembered of a conversation thin, for good.
+    pub(super) fn thin(&self, tenant: &str, conversation: &str, form: WireForm, keys: &[String]) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (tenant.to_owned(), conversation.to_owned());
+        let Some(kept) = state.conversations.get_mut(&key) else {
+            return;
+        };
+        let before = kept.weight;
+        for record in &mut kept.records {
+            if record.key().is_some_and(|key| keys.iter().any(|own| own == key)) {
+                let thin = record.thinned(form);
+                kept.weight = kept.weight - record.weight() + thin.weight();
+                *record = Arc::new(thin);
+            }
+        }
+        let after = kept.weight;
+        state.weight = state.weight - before + after;
+    }
+
     /// Forgets a conversation: the provider did not like what was put back.
     pub(super) fn forget(&self, tenant: &str, conversation: &str) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -179,6 +230,9 @@ mod tests {
         }
         assert!(memory.of("t", "0").is_empty() && !memory.of("t", "11").is_empty());
         assert!(memory.of("", "11").is_empty(), "another tenant's");
+        memory.thin("t", "11", WireForm::Chat, &["call x".to_owned()]);
+        let thin = &memory.of("t", "11")[0];
+        assert!(thin.is_thin && thin.size() < 1_000);
         memory.keep("t", "11", record("x", 5));
         assert_eq!(memory.of("t", "11").len(), 1);
         memory.forget("t", "11");

@@ -65,7 +65,7 @@ pub struct Offer {
     tenant: String,
     conversation: Option<String>,
     sent: Option<(Bytes, Outward)>,
-    put_back: bool,
+    puts_back: bool,
 }
 
 impl Offered {
@@ -83,7 +83,7 @@ impl Offered {
             tenant: incoming.tenant.clone(),
             conversation: None,
             sent: None,
-            put_back: true,
+            puts_back: true,
         })
     }
 }
@@ -92,18 +92,42 @@ impl Offer {
     /// What goes out: what the keeper says, with our calls and results in the turns that they belong to.
     pub fn goes_out(&mut self, body: Bytes, note: &Note, outward: &Outward) -> Bytes {
         self.conversation.clone_from(&note.conversation);
-        let records = match &self.conversation {
-            Some(conversation) if self.put_back => self.offered.memory.of(&self.tenant, conversation),
-            Some(_) | None => Vec::new(),
+        let body = match &self.conversation {
+            Some(conversation) if self.puts_back => self.put_back(&body, conversation, note.window),
+            Some(_) | None => body,
         };
-        let body = restore::restored(self.form, &body, &records);
         self.sent = Some((body.clone(), outward.again()));
         body
     }
 
+    /// Puts back what is remembered. Where that has come to take too much room, all but the newest of it becomes thin at once, and
+    /// stays so: between such times every prompt begins as the one before.
+    fn put_back(&self, body: &Bytes, conversation: &str, window: Option<u64>) -> Bytes {
+        let memory = &self.offered.memory;
+        let records = memory.of(&self.tenant, conversation);
+        let (whole, used) = restore::restored(self.form, body, &records);
+        let most = most_put_back(window);
+        if used.iter().map(|record| record.size()).sum::<usize>() <= most {
+            return whole;
+        }
+        let mut left = most / 2;
+        let mut thin = Vec::new();
+        for record in used.into_iter().rev().filter(|record| !record.is_thin) {
+            match left.checked_sub(record.size()) {
+                Some(less) => left = less,
+                None => {
+                    left = 0;
+                    thin.extend(record.key().map(str::to_owned));
+                }
+            }
+        }
+        memory.thin(&self.tenant, conversation, self.form, &thin);
+        restore::restored(self.form, body, &memory.of(&self.tenant, conversation)).0
+    }
+
     /// The provider found the history malformed: perhaps for what was put back.
     pub fn complained(&mut self) {
-        self.put_back = false;
+        self.puts_back = false;
         if let Some(conversation) = &self.conversation {
             self.offered.memory.forget(&self.tenant, conversation);
         }
@@ -148,6 +172,15 @@ impl Offer {
         Ok((head, looked))
     }
 }
+
+/// How many bytes of results are put back at most. The keeper does not count them, so they have to fit between where it compacts
+/// and the window: an eighth of it, at three bytes a token.
+fn most_put_back(window: Option<u64>) -> usize {
+    usize::try_from(window.unwrap_or(WINDOW) / 8 * 3).unwrap_or(usize::MAX)
+}
+
+/// The window where nobody knows it: what models had before they had more.
+const WINDOW: u64 = 128_000;
 
 /// Whether an answer says that it is of this type.
 fn says(headers: &HeaderMap, wanted: &str) -> bool {

@@ -101,11 +101,17 @@ fn is_reasoning(item: &str) -> bool {
 }
 
 /// What is said where nothing was, as an item.
-fn filler() -> String {
+fn filler(id: &str) -> String {
     let text = json::quote(NOTHING_SAID);
     format!(
-        r#"{{"id":"msg_mainstay","type":"message","status":"completed","role":"assistant","content":[{{"type":"output_text","annotations":[],"text":{text}}}]}}"#
+        r#"{{"id":{id},"type":"message","status":"completed","role":"assistant","content":[{{"type":"output_text","annotations":[],"text":{text}}}]}}"#
     )
+}
+
+/// The id of that item: no other answer may have it.
+fn filler_id(response: Option<&str>) -> String {
+    let response = response.unwrap_or_default().trim_matches('"');
+    json::quote(&format!("msg_{}", response.strip_prefix("resp_").unwrap_or(response)))
 }
 
 /// Reads a whole answer.
@@ -126,7 +132,7 @@ pub(super) fn together(first: &str, last: &str, shown: &[String], closing: Closi
     let first = Object::parse(first).ok()?;
     let mut items = shown.to_vec();
     if closing == Closing::WithoutCalls && items.iter().all(|item| is_reasoning(item)) {
-        items.push(filler());
+        items.push(filler(&filler_id(first.get("id").map(|id| id.get()))));
     }
     let marks: Vec<(&str, String)> = ["id", "created_at"]
         .into_iter()
@@ -246,10 +252,12 @@ impl Stream {
     }
 
     fn say_nothing(&mut self, out: &mut Vec<Bytes>) {
-        let (item, text, index) = (filler(), json::quote(NOTHING_SAID), self.next);
+        let id = self.marks.iter().find(|(key, _)| *key == "id");
+        let id = filler_id(id.map(|(_, id)| id.as_str()));
+        let (item, text, index) = (filler(&id), json::quote(NOTHING_SAID), self.next);
         self.next += 1;
         let begun = changed(&item, &[("content", Some("[]")), ("status", Some("\"in_progress\""))]);
-        let at = format!(r#","item_id":"msg_mainstay","output_index":{index},"content_index":0"#);
+        let at = format!(r#","item_id":{id},"output_index":{index},"content_index":0"#);
         let part = |text: &str| format!(r#"{{"type":"output_text","annotations":[],"text":{text}}}"#);
         let (empty, full) = (part("\"\""), part(&text));
         for (kind, rest) in [

@@ -19,19 +19,22 @@ use crate::offered::rewrite::list;
 use crate::offered::turn::Seat;
 use crate::offered::turn::called;
 
-/// A request with everything that is remembered in its place.
-pub(super) fn restored(form: WireForm, body: &Bytes, records: &[Arc<Record>]) -> Bytes {
-    match edits(form, body, records) {
-        Some(edits) if !edits.is_empty() => applied(body, edits),
-        Some(_) | None => body.clone(),
+/// A request with everything that is remembered in its place, and what found one, in the order of the request.
+pub(super) fn restored<'r>(form: WireForm, body: &Bytes, records: &'r [Arc<Record>]) -> (Bytes, Vec<&'r Record>) {
+    let mut used = Vec::new();
+    match edits(form, body, records, &mut used) {
+        Some(edits) if !edits.is_empty() => (applied(body, edits), used),
+        Some(_) | None => (body.clone(), Vec::new()),
     }
 }
 
 /// Ranges of a body, and what stands there instead.
 type Edits = Vec<(Range<usize>, String)>;
+/// What is remembered, by what it is known again by.
+type ByKey<'r> = HashMap<&'r str, &'r Record>;
 
-fn edits(form: WireForm, body: &Bytes, records: &[Arc<Record>]) -> Option<Edits> {
-    let by_key: HashMap<&str, &Record> = records
+fn edits<'r>(form: WireForm, body: &Bytes, records: &'r [Arc<Record>], used: &mut Vec<&'r Record>) -> Option<Edits> {
+    let by_key: ByKey<'r> = records
         .iter()
         .filter_map(|record| Some((record.key()?, &**record)))
         .collect();
@@ -46,9 +49,9 @@ fn edits(form: WireForm, body: &Bytes, records: &[Arc<Record>]) -> Option<Edits>
         .map(|range| (range.clone(), &text[range.clone()]))
         .collect();
     Some(match form {
-        WireForm::Anthropic => in_messages(&elements, &by_key),
-        WireForm::Chat => in_chat(&elements, &by_key),
-        WireForm::Responses => in_items(&elements, &by_key),
+        WireForm::Anthropic => in_messages(&elements, &by_key, used),
+        WireForm::Chat => in_chat(&elements, &by_key, used),
+        WireForm::Responses => in_items(&elements, &by_key, used),
     })
 }
 
@@ -114,7 +117,7 @@ fn with_calls<'a>(own: &[&'a str], from: usize, record: &'a Record, places: &Pla
     out
 }
 
-fn in_messages(elements: &[(Range<usize>, &str)], by_key: &HashMap<&str, &Record>) -> Edits {
+fn in_messages<'r>(elements: &[(Range<usize>, &str)], by_key: &ByKey<'r>, used: &mut Vec<&'r Record>) -> Edits {
     let mut edits = Edits::new();
     for (index, (range, text)) in elements.iter().enumerate() {
         let Some((own, blocks)) = blocks_of(text, "assistant") else {
@@ -136,6 +139,7 @@ fn in_messages(elements: &[(Range<usize>, &str)], by_key: &HashMap<&str, &Record
         let Some(message) = split(text, &own, &identities, record) else {
             continue;
         };
+        used.push(record);
         edits.push((range.clone(), message));
         edits.extend(results);
     }
@@ -181,7 +185,7 @@ fn split(text: &str, own: &[&str], identities: &[String], record: &Record) -> Op
     Some(out)
 }
 
-fn in_chat(elements: &[(Range<usize>, &str)], by_key: &HashMap<&str, &Record>) -> Edits {
+fn in_chat<'r>(elements: &[(Range<usize>, &str)], by_key: &ByKey<'r>, used: &mut Vec<&'r Record>) -> Edits {
     let mut edits = Edits::new();
     for (range, text) in elements {
         let Some(message) = Object::parse(text)
@@ -220,12 +224,13 @@ fn in_chat(elements: &[(Range<usize>, &str)], by_key: &HashMap<&str, &Record>) -
             out.push(',');
             out.push_str(result);
         }
+        used.push(record);
         edits.push((range.clone(), out));
     }
     edits
 }
 
-fn in_items(elements: &[(Range<usize>, &str)], by_key: &HashMap<&str, &Record>) -> Edits {
+fn in_items<'r>(elements: &[(Range<usize>, &str)], by_key: &ByKey<'r>, used: &mut Vec<&'r Record>) -> Edits {
     let mut edits = Edits::new();
     let mut start = 0;
     while start < elements.len() {
@@ -234,19 +239,20 @@ fn in_items(elements: &[(Range<usize>, &str)], by_key: &HashMap<&str, &Record>) 
         let items: Vec<&(Range<usize>, &str)> = said.collect();
         let end = start + items.len();
         if !items.is_empty() {
-            edits.extend(in_turn(&items, by_key));
+            edits.extend(in_turn(&items, by_key, used));
         }
         start = end + 1;
     }
     edits
 }
 
-fn in_turn(items: &[&(Range<usize>, &str)], by_key: &HashMap<&str, &Record>) -> Edits {
+fn in_turn<'r>(items: &[&(Range<usize>, &str)], by_key: &ByKey<'r>, used: &mut Vec<&'r Record>) -> Edits {
     let identity = |text: &str| Object::parse(text).map_or_else(|_| String::new(), |item| responses::identity(&item));
     let identities: Vec<String> = items.iter().map(|(_, text)| identity(text)).collect();
     let Some(record) = identities.iter().find_map(|identity| by_key.get(identity.as_str())) else {
         return Edits::new();
     };
+    used.push(record);
     let places = places(record, &identities);
     let mut before: Vec<Vec<&str>> = vec![Vec::new(); items.len() + 1];
     for (round, place) in record.rounds.iter().zip(&places.rounds) {
