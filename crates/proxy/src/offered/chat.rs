@@ -273,6 +273,24 @@ impl Stream {
         changed(data, &changes)
     }
 
+    /// Holds the end of an answer. There are servers that say everything with it; that passes.
+    fn hold_end(&mut self, mut event: Event, out: &mut Vec<Bytes>) {
+        let chunk = Object::parse(&event.data).unwrap_or_default();
+        let choices = chunk.array("choices").unwrap_or_default();
+        let choice = choices.first().map_or("{}", |choice| choice.get());
+        let delta = Object::parse(choice).unwrap_or_default().object("delta").unwrap_or_default();
+        if !delta.members().all(|(_, value)| is_nothing(value)) {
+            let said = changed(choice, &[("finish_reason", Some("null"))]);
+            let usage = chunk.get("usage").map(|_| ("usage", Some("null")));
+            let said = list(&[said]);
+            let changes: Vec<_> = std::iter::once(("choices", Some(said.as_str()))).chain(usage).collect();
+            out.push(frames::written(event.name.as_deref(), &changed(&event.data, &changes)));
+            let end = list(&[changed(choice, &[("delta", Some("{}"))])]);
+            event.data = changed(&event.data, &[("choices", Some(&end))]);
+        }
+        self.held.push(event);
+    }
+
     fn remember_marks(&mut self, chunk: &Object<'_>) {
         if self.marks.is_empty() {
             let marks = ["id", "created", "model"].into_iter();
@@ -324,7 +342,7 @@ impl Loom for Stream {
         let woven = self.woven(&event, &chunk, choice);
         self.finish = finish.clone().map(String::from).or(self.finish.take());
         match woven {
-            Some(woven) if finish.is_some() && self.is_woven() => self.held.push(woven),
+            Some(woven) if finish.is_some() && self.is_woven() => self.hold_end(woven, out),
             Some(woven) if woven == event => out.push(frame),
             Some(woven) => out.push(frames::written(woven.name.as_deref(), &woven.data)),
             None => {}

@@ -76,6 +76,10 @@ impl Offered {
 
     /// Puts the tool into a request, before anybody counts its tokens. `None` where it is not offered: the request is as it was.
     pub fn offer(self: &Arc<Self>, incoming: &mut Incoming) -> Option<Offer> {
+        // The name of a conversation that a client gives is its key in the store, whoever gives it: another client could ask for it.
+        if incoming.pinned.is_some() && !incoming.tenant.is_empty() {
+            return None;
+        }
         incoming.body = definition::offered(incoming.form, &incoming.body)?;
         Some(Offer {
             offered: Arc::clone(self),

@@ -1,31 +1,7 @@
-//! The recall tool that the proxy offers and answers: whatever the model does with it, the client sees the conversation that it would
-//! have had without, and the provider sees nothing that it refuses.
+//! Whatever the model does with the tool, the client sees the conversation that it would have had without.
 
-use std::net::SocketAddr;
-use std::path::Path;
-use std::sync::Arc;
-use std::thread;
-use std::time::Duration;
-
-use mainstay_engine::decide::Policy;
-use mainstay_engine::decide::Roles;
-use mainstay_engine::redact::Addresses;
-use mainstay_engine::redact::Options;
-use mainstay_proxy::door::Door;
-use mainstay_proxy::keeper::Keeper;
-use mainstay_proxy::log::Log;
 use mainstay_proxy::recall::OFFERED;
-use mainstay_proxy::recall::Recall;
-use mainstay_proxy::recall::Scope;
-use mainstay_proxy::recall::Secrets;
-use mainstay_proxy::server::Server;
-use mainstay_proxy::serving::Limits;
-use mainstay_proxy::serving::Serving;
-use mainstay_proxy::settings::Keeping;
 use mainstay_proxy::settings::Timing;
-use mainstay_proxy::upstreams::Allowed;
-use mainstay_proxy::upstreams::Upstream as Target;
-use mainstay_proxy::upstreams::Upstreams;
 use mainstay_tests::conversation::Form;
 use mainstay_tests::upstream::Agent;
 use mainstay_tests::upstream::Asking;
@@ -34,90 +10,12 @@ use mainstay_tests::upstream::Upstream;
 use mainstay_tests::upstream::client;
 use serde_json::Value;
 use serde_json::json;
-use tokio::sync::oneshot;
 
-const HIDDEN: Options = Options {
-    addresses: Addresses::All,
-    pii: false,
-};
-
-fn keeping(store: &Path, timing: Timing) -> Keeping {
-    Keeping {
-        store: store.to_owned(),
-        policy: Policy::default(),
-        timing,
-        window: Some(32_000),
-        roles: Roles::Open,
-        redact: HIDDEN,
-        writing: None,
-        trim: None,
-        patience: Duration::from_secs(600),
-        memory: 1 << 30,
-    }
-}
-
-/// Whether the tool is offered.
-#[derive(Clone, Copy, PartialEq)]
-enum Tool {
-    Offered,
-    Off,
-}
-
-/// A proxy on a thread of its own; it stops when this is dropped.
-struct Proxy {
-    url: String,
-    stop: Option<oneshot::Sender<()>>,
-    thread: Option<thread::JoinHandle<()>>,
-    _folder: tempfile::TempDir,
-}
-
-impl Proxy {
-    fn start(upstream: &Upstream, timing: Timing, tool: Tool) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let store = folder.path().join("store.db");
-        let target = Target::read(&upstream.url(), Allowed::default()).unwrap();
-        let recall = Recall::new(store.clone(), Secrets::Hidden(HIDDEN), Scope::Everything);
-        let serving = Serving {
-            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
-            door: Door::default(),
-            upstreams: Upstreams::new(vec![target]).unwrap(),
-            limits: Limits::default(),
-            patience: Duration::from_secs(600),
-            recall: Some(recall).filter(|_| tool == Tool::Offered),
-        };
-        let counsel = Arc::new(Keeper::new(keeping(&store, timing)));
-        let (stop, stopped) = oneshot::channel();
-        let (tell, told) = std::sync::mpsc::channel();
-        let thread = thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_multi_thread()
-                .enable_all()
-                .build()
-                .unwrap();
-            runtime.block_on(async {
-                let server = Server::bind(serving, counsel, Log::silent()).await.unwrap();
-                tell.send(server.address().unwrap()).unwrap();
-                tokio::select! {
-                    _ = server.run() => {}
-                    _ = stopped => {}
-                }
-            });
-            runtime.shutdown_background();
-        });
-        Self {
-            url: format!("http://{}", told.recv().unwrap()),
-            stop: Some(stop),
-            thread: Some(thread),
-            _folder: folder,
-        }
-    }
-}
-
-impl Drop for Proxy {
-    fn drop(&mut self) {
-        let _ = self.stop.take().map(|stop| stop.send(()));
-        let _ = self.thread.take().map(thread::JoinHandle::join);
-    }
-}
+use crate::proxy::Proxy;
+use crate::proxy::Tool;
+use crate::proxy::headers;
+use crate::proxy::path;
+use crate::proxy::request;
 
 /// What the client holds, without what tells one run from another: ids, and thinking.
 fn plain(history: &[Value]) -> Vec<Value> {
@@ -181,7 +79,7 @@ fn both(form: Form, streams: bool, asking: Asking, bound: bool) -> (Vec<Value>, 
     let mut alone = agent(&direct.url());
     assert_eq!(alone.run(TURNS).trouble, None);
     let upstream = Upstream::start(scenario(bound).recall(asking));
-    let proxy = Proxy::start(&upstream, Timing::Never, Tool::Offered);
+    let proxy = Proxy::start(&upstream.url(), Timing::Never, Tool::Offered);
     let mut through = agent(&proxy.url);
     let run = through.run(TURNS);
     let report = upstream.report();
@@ -285,7 +183,7 @@ fn a_model_that_only_recalls_comes_to_an_end() {
         for streams in [true, false] {
             for thinks in [true, false] {
                 let upstream = Upstream::start(scenario(false).recall(Asking::Forever));
-                let proxy = Proxy::start(&upstream, Timing::Never, Tool::Offered);
+                let proxy = Proxy::start(&upstream.url(), Timing::Never, Tool::Offered);
                 let mut agent = Agent::new(form, &proxy.url).streaming(streams).thinking(thinks);
                 let run = agent.run(3);
                 let report = upstream.report();
@@ -309,8 +207,8 @@ fn long_sessions_with_recall_go_on_where_a_window_ends() {
         for asking in [Asking::Alone, Asking::Both] {
             let scenario = Scenario::tool_loop(40).window(32_000).recall(asking);
             let upstream = Upstream::start(scenario);
-            let proxy = Proxy::start(&upstream, Timing::Threshold, Tool::Offered);
-            let run = Agent::new(form, &proxy.url).run(120);
+            let proxy = Proxy::start(&upstream.url(), Timing::Threshold, Tool::Offered);
+            let run = Agent::new(form, &proxy.url).run(70);
             let report = upstream.report();
             assert_eq!(run.trouble, None, "{form:?} {asking:?}: {:?}", report.rejections);
             assert!(
@@ -318,43 +216,18 @@ fn long_sessions_with_recall_go_on_where_a_window_ends() {
                 "{form:?} {asking:?}: {:?}",
                 report.rejections
             );
-            let bodies = sent(&upstream);
-            let found = bodies.iter().any(|body| body.to_string().contains("quot"));
-            assert!(found, "{form:?}: recall found something");
+            let found = sent(&upstream)
+                .iter()
+                .filter(|body| body[form.list_key()].to_string().contains("⟦recalled "))
+                .count();
+            assert!(
+                found > 10,
+                "{form:?} {asking:?}: recall found something in {found} prompts"
+            );
+            let share = report.cache_share();
+            assert!(share > 0.6, "{form:?} {asking:?}: {share}");
         }
     }
-}
-
-fn headers(form: Form) -> Vec<(String, String)> {
-    let key = match form {
-        Form::Anthropic => ("x-api-key", "scripted-key"),
-        Form::Chat | Form::Responses => ("authorization", "Bearer scripted-key"),
-    };
-    vec![
-        (key.0.to_owned(), key.1.to_owned()),
-        ("anthropic-version".to_owned(), "2023-06-01".to_owned()),
-        ("accept-encoding".to_owned(), "gzip".to_owned()),
-    ]
-}
-
-fn path(form: Form) -> &'static str {
-    match form {
-        Form::Anthropic => "/v1/messages",
-        Form::Chat => "/v1/chat/completions",
-        Form::Responses => "/v1/responses",
-    }
-}
-
-/// A first request, as an agent makes it.
-fn request(form: Form, streams: bool) -> Value {
-    let mut body = Agent::new(form, "http://x").streaming(streams).request();
-    body[form.list_key()] = match form {
-        Form::Responses => {
-            json!([{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hello"}]}])
-        }
-        Form::Anthropic | Form::Chat => json!([{"role": "user", "content": "hello"}]),
-    };
-    body
 }
 
 #[test]
@@ -371,7 +244,7 @@ fn what_does_not_call_the_tool_passes_byte_for_byte() {
                 ..Scenario::tool_loop(2)
             };
             let upstream = Upstream::start(scenario);
-            let proxy = Proxy::start(&upstream, Timing::Never, Tool::Offered);
+            let proxy = Proxy::start(&upstream.url(), Timing::Never, Tool::Offered);
             let body = request(form, streams);
             let through = ask(&proxy.url, &body);
             let asked = &sent(&upstream)[0];
@@ -401,10 +274,10 @@ fn where_it_is_off_or_not_wanted_nothing_is_added() {
             );
             sent(&upstream).pop().unwrap()
         };
-        let off = Proxy::start(&upstream, Timing::Never, Tool::Off);
+        let off = Proxy::start(&upstream.url(), Timing::Never, Tool::Off);
         let body = request(form, false);
         assert_eq!(post(&off, &body), body);
-        let on = Proxy::start(&upstream, Timing::Never, Tool::Offered);
+        let on = Proxy::start(&upstream.url(), Timing::Never, Tool::Offered);
         let mut without = body.clone();
         without["tools"] = json!([]);
         assert_eq!(post(&on, &without), without);
@@ -420,7 +293,7 @@ fn an_error_instead_of_another_answer_is_told() {
     for form in Form::ALL {
         for streams in [true, false] {
             let upstream = Upstream::start(Scenario::tool_loop(1).recall(Asking::AfterText).window(1_000_000));
-            let proxy = Proxy::start(&upstream, Timing::Never, Tool::Offered);
+            let proxy = Proxy::start(&upstream.url(), Timing::Never, Tool::Offered);
             // The prompt fits as it comes, and does not with what is added to it.
             let tokens = {
                 let body = request(form, false);

@@ -1,0 +1,152 @@
+//! A proxy that offers the tool, and requests to it.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use mainstay_engine::decide::Policy;
+use mainstay_engine::decide::Roles;
+use mainstay_engine::redact::Addresses;
+use mainstay_engine::redact::Options;
+use mainstay_proxy::door::Door;
+use mainstay_proxy::keeper::Keeper;
+use mainstay_proxy::log::Log;
+use mainstay_proxy::recall::Recall;
+use mainstay_proxy::recall::Scope;
+use mainstay_proxy::recall::Secrets;
+use mainstay_proxy::server::Server;
+use mainstay_proxy::serving::Limits;
+use mainstay_proxy::serving::Serving;
+use mainstay_proxy::settings::Keeping;
+use mainstay_proxy::settings::Timing;
+use mainstay_proxy::upstreams::Allowed;
+use mainstay_proxy::upstreams::Upstream as Target;
+use mainstay_proxy::upstreams::Upstreams;
+use mainstay_tests::conversation::Form;
+use mainstay_tests::upstream::Agent;
+use serde_json::Value;
+use serde_json::json;
+use tokio::sync::oneshot;
+
+const HIDDEN: Options = Options {
+    addresses: Addresses::All,
+    pii: false,
+};
+
+fn keeping(store: &Path, timing: Timing) -> Keeping {
+    Keeping {
+        store: store.to_owned(),
+        policy: Policy::default(),
+        timing,
+        window: Some(32_000),
+        roles: Roles::Open,
+        redact: HIDDEN,
+        writing: None,
+        trim: None,
+        patience: Duration::from_secs(600),
+        memory: 1 << 30,
+    }
+}
+
+/// Whether the tool is offered.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Tool {
+    /// It is.
+    Offered,
+    /// It is not.
+    Off,
+}
+
+/// A proxy on a thread of its own; it stops when this is dropped.
+pub struct Proxy {
+    /// Where it listens.
+    pub url: String,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<thread::JoinHandle<()>>,
+    _folder: tempfile::TempDir,
+}
+
+impl Proxy {
+    /// In front of this address.
+    pub fn start(upstream: &str, timing: Timing, tool: Tool) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = folder.path().join("store.db");
+        let target = Target::read(upstream, Allowed::default()).unwrap();
+        let recall = Recall::new(store.clone(), Secrets::Hidden(HIDDEN), Scope::Everything);
+        let serving = Serving {
+            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            door: Door::default(),
+            upstreams: Upstreams::new(vec![target]).unwrap(),
+            limits: Limits::default(),
+            patience: Duration::from_secs(600),
+            recall: Some(recall).filter(|_| tool == Tool::Offered),
+        };
+        let counsel = Arc::new(Keeper::new(keeping(&store, timing)));
+        let (stop, stopped) = oneshot::channel();
+        let (tell, told) = std::sync::mpsc::channel();
+        let thread = thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_multi_thread()
+                .enable_all()
+                .build()
+                .unwrap();
+            runtime.block_on(async {
+                let server = Server::bind(serving, counsel, Log::silent()).await.unwrap();
+                tell.send(server.address().unwrap()).unwrap();
+                tokio::select! {
+                    _ = server.run() => {}
+                    _ = stopped => {}
+                }
+            });
+            runtime.shutdown_background();
+        });
+        Self {
+            url: format!("http://{}", told.recv().unwrap()),
+            stop: Some(stop),
+            thread: Some(thread),
+            _folder: folder,
+        }
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        let _ = self.stop.take().map(|stop| stop.send(()));
+        let _ = self.thread.take().map(thread::JoinHandle::join);
+    }
+}
+
+/// Headers of a client.
+pub fn headers(form: Form) -> Vec<(String, String)> {
+    let key = match form {
+        Form::Anthropic => ("x-api-key", "scripted-key"),
+        Form::Chat | Form::Responses => ("authorization", "Bearer scripted-key"),
+    };
+    vec![
+        (key.0.to_owned(), key.1.to_owned()),
+        ("anthropic-version".to_owned(), "2023-06-01".to_owned()),
+        ("accept-encoding".to_owned(), "gzip".to_owned()),
+    ]
+}
+
+/// Where requests of a form go.
+pub fn path(form: Form) -> &'static str {
+    match form {
+        Form::Anthropic => "/v1/messages",
+        Form::Chat => "/v1/chat/completions",
+        Form::Responses => "/v1/responses",
+    }
+}
+
+/// A first request, as an agent makes it.
+pub fn request(form: Form, streams: bool) -> Value {
+    let mut body = Agent::new(form, "http://x").streaming(streams).request();
+    body[form.list_key()] = match form {
+        Form::Responses => {
+            json!([{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hello"}]}])
+        }
+        Form::Anthropic | Form::Chat => json!([{"role": "user", "content": "hello"}]),
+    };
+    body
+}
