@@ -49,9 +49,6 @@ pub mod offered;
 
 pub mod exchange;
 
-pub mod recall;
-mod own;
-
 pub mod mcp;
 
 mod dashboard;

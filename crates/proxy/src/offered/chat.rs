@@ -278,7 +278,10 @@ impl Stream {
         let chunk = Object::parse(&event.data).unwrap_or_default();
         let choices = chunk.array("choices").unwrap_or_default();
         let choice = choices.first().map_or("{}", |choice| choice.get());
-        let delta = Object::parse(choice).unwrap_or_default().object("delta").unwrap_or_default();
+        let delta = Object::parse(choice)
+            .unwrap_or_default()
+            .object("delta")
+            .unwrap_or_default();
         if !delta.members().all(|(_, value)| is_nothing(value)) {
             let said = changed(choice, &[("finish_reason", Some("null"))]);
             let usage = chunk.get("usage").map(|_| ("usage", Some("null")));

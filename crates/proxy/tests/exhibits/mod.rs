@@ -109,6 +109,7 @@ impl Proxy {
     pub fn serve(counsel: Arc<dyn Counsel>, upstream: &str, door: Door) -> Self {
         let target = Upstream::read(upstream, Allowed::default()).expect("the address is one");
         let serving = Serving {
+            recall: None,
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             door,
             upstreams: Upstreams::new(vec![target]).expect("one is enough"),

@@ -51,6 +51,7 @@ pub struct Stage {
 pub fn serving(upstream: &str) -> Serving {
     let upstream = Upstream::read(upstream, Allowed::default()).unwrap();
     Serving {
+        recall: None,
         listen: "127.0.0.1:0".parse().unwrap(),
         door: Door::default(),
         upstreams: Upstreams::new(vec![upstream]).unwrap(),
