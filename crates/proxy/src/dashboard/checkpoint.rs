@@ -176,7 +176,7 @@ impl Content {
     fn draw_standing(&self, page: &mut Markup, up: &str) {
         page.own("<h2>What stands there now</h2>");
         let Some(stood) = &self.stands else {
-            page.own("<p class=\"note\">The documents are of no form that can be shown here.</p>");
+            page.own("<p class=\"note\">What came in is no request, so that it cannot be compared message by message. Both documents are below.</p>");
             return;
         };
         let figure = |count: usize| figures::number(count as u64);
