@@ -205,12 +205,12 @@ impl Totals {
         page.text(&figures::number(self.prompt_tokens))
             .own("</dd></div></dl></div>");
         self.draw_money(page);
-        page.own("<div class=\"tile\"><h3>Since the proxy started</h3><p class=\"big figure\">");
+        page.own("<div class=\"tile\"><h3>In what is remembered</h3><p class=\"big figure\">");
         page.text(&figures::number(self.requests))
-            .own(" requests</p><dl><div><dt>conversations remembered</dt>");
+            .own(" requests</p><dl><div><dt>conversations</dt>");
         page.own("<dd class=\"figure\">")
             .text(&figures::number(self.conversations as u64));
-        page.own("</dd></div><div><dt>passes made in them</dt><dd class=\"figure\">");
+        page.own("</dd></div><div><dt>passes</dt><dd class=\"figure\">");
         page.text(&figures::number(self.passes)).own("</dd></div></dl></div>");
         if let Some(kept) = kept {
             page.own("<div class=\"tile\"><h3>In the store, ever</h3><p class=\"big figure\">");
