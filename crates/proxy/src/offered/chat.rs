@@ -89,7 +89,7 @@ fn turn_of(message: &str, finish: Option<&str>) -> Option<Turn> {
 /// Reads a whole answer.
 pub(super) fn read(text: &str) -> Option<Read> {
     let answer = Object::parse(text).ok()?;
-    let choice = Object::of(*answer.array("choices")?.first()?)?;
+    let choice = Object::of(answer.array("choices")?.first()?)?;
     let message = choice.get("message")?.get();
     let turn = turn_of(message, choice.tag("finish_reason"))?;
     let calls = Object::parse(message).ok()?.array("tool_calls").unwrap_or_default();

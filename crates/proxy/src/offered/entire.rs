@@ -11,7 +11,6 @@ use http::response::Parts;
 use http_body_util::BodyExt;
 use mainstay_llm::answer::Usage;
 use mainstay_llm::forms;
-use mainstay_wire::reading::WireForm;
 use tokio::time::timeout;
 
 use crate::offered::course::Course;
@@ -50,10 +49,7 @@ pub(super) async fn entire(
         if first.is_none() && turn.asked().next().is_none() {
             return Ok((head, looked, None));
         }
-        match form {
-            WireForm::Anthropic | WireForm::Responses => shown.extend(more),
-            WireForm::Chat => shown.extend(more.into_iter().next()),
-        }
+        shown.extend(more);
         let before = course.sent.clone();
         let usage = match forms::read_whole(form, &text) {
             Ok(answer) => answer.usage,

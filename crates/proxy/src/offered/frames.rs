@@ -5,8 +5,8 @@ use mainstay_llm::events::Event;
 use mainstay_llm::events::Events;
 use memchr::memchr2;
 
-/// The largest event that is waited for; the first event of a response repeats instructions and tools, and no request has more.
-pub(super) const MOST_HELD: usize = 64 << 20;
+/// The largest event that is waited for: one that repeats a whole response, its instructions and its tools has a few megabytes.
+const MOST_HELD: usize = 16 << 20;
 
 /// Cuts a stream into events.
 #[derive(Debug, Default)]

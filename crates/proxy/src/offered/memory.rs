@@ -10,7 +10,8 @@ use mainstay_wire::reading::WireForm;
 
 use crate::offered::turn::Asked;
 use crate::offered::turn::Seat;
-use crate::offered::turn::is_strong;
+use crate::offered::turn::is_call;
+use crate::offered::turn::is_sealed;
 
 /// Bytes of calls and results that are remembered in all: a thousand answers of the largest size.
 const MOST: usize = 32 << 20;
@@ -58,8 +59,8 @@ impl Record {
                 Seat::Ours(_) => None,
             })
         };
-        let call = shown().find(|identity| identity.starts_with("call "));
-        call.or_else(|| shown().find(|identity| is_strong(identity)))
+        let call = shown().find(|identity| is_call(identity));
+        call.or_else(|| shown().find(|identity| is_sealed(identity)))
     }
 
     /// Bytes of its results.

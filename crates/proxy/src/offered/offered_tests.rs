@@ -343,5 +343,7 @@ fn a_turn_becomes_what_it_was() {
     );
     assert_eq!(put(&[thought, words, call], ""), None, "nothing answers the call yet");
     assert_eq!(put(&[thought, words], &after), None, "another turn");
+    let twice = format!(r#"{after},{{"role":"assistant","content":[{call}]}}{after}"#);
+    assert_eq!(put(&[thought, words, call], &twice), None, "two turns have that id");
     assert_eq!(put(&[thought, words, call], r#",{"role":"user","content":"no"}"#), None);
 }

@@ -92,7 +92,7 @@ fn turn_of(items: &[String], status: Option<&str>) -> Turn {
     turn
 }
 
-fn is_shown(item: &String) -> bool {
+fn is_shown(item: &str) -> bool {
     !Object::parse(item).is_ok_and(|item| is_call_of_ours(&item))
 }
 
@@ -123,7 +123,7 @@ pub(super) fn read(text: &str) -> Option<Read> {
         .map(|raw| raw.get().to_owned())
         .collect();
     let turn = turn_of(&items, response.tag("status"));
-    let shown = items.into_iter().filter(is_shown).collect();
+    let shown = items.into_iter().filter(|item| is_shown(item)).collect();
     Some(Read { turn, shown })
 }
 
@@ -224,7 +224,7 @@ impl Stream {
         if self.items.is_empty() {
             // There are servers that say everything at the end.
             self.items = output.iter().map(|raw| raw.get().to_owned()).collect();
-            self.asks |= !self.items.iter().all(is_shown);
+            self.asks |= !self.items.iter().all(|item| is_shown(item));
         }
         self.status = response.and_then(|response| response.text("status")).map(String::from);
         self.shown

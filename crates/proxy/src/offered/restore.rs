@@ -21,19 +21,32 @@ use crate::offered::turn::called;
 
 /// A request with everything that is remembered in its place, and what found one, in the order of the request.
 pub(super) fn restored<'r>(form: WireForm, body: &Bytes, records: &'r [Arc<Record>]) -> (Bytes, Vec<&'r Record>) {
+    let found = found(form, body, records).unwrap_or_default();
+    let mut times: HashMap<Option<&str>, usize> = HashMap::new();
+    for (record, _) in &found {
+        *times.entry(record.key()).or_default() += 1;
+    }
     let mut used = Vec::new();
-    match edits(form, body, records, &mut used) {
-        Some(edits) if !edits.is_empty() => (applied(body, edits), used),
-        Some(_) | None => (body.clone(), Vec::new()),
+    let mut edits = Edits::new();
+    // There are servers that give the same ids again and again: nobody knows which turn is meant.
+    for (record, own) in found.into_iter().filter(|(record, _)| times[&record.key()] == 1) {
+        used.push(record);
+        edits.extend(own);
+    }
+    match edits.is_empty() {
+        true => (body.clone(), used),
+        false => (applied(body, edits), used),
     }
 }
 
 /// Ranges of a body, and what stands there instead.
 type Edits = Vec<(Range<usize>, String)>;
+/// What belongs to a turn that was found, and what has to be done for it.
+type Found<'r> = Vec<(&'r Record, Edits)>;
 /// What is remembered, by what it is known again by.
 type ByKey<'r> = HashMap<&'r str, &'r Record>;
 
-fn edits<'r>(form: WireForm, body: &Bytes, records: &'r [Arc<Record>], used: &mut Vec<&'r Record>) -> Option<Edits> {
+fn found<'r>(form: WireForm, body: &Bytes, records: &'r [Arc<Record>]) -> Option<Found<'r>> {
     let by_key: ByKey<'r> = records
         .iter()
         .filter_map(|record| Some((record.key()?, &**record)))
@@ -49,9 +62,9 @@ fn edits<'r>(form: WireForm, body: &Bytes, records: &'r [Arc<Record>], used: &mu
         .map(|range| (range.clone(), &text[range.clone()]))
         .collect();
     Some(match form {
-        WireForm::Anthropic => in_messages(&elements, &by_key, used),
-        WireForm::Chat => in_chat(&elements, &by_key, used),
-        WireForm::Responses => in_items(&elements, &by_key, used),
+        WireForm::Anthropic => in_messages(&elements, &by_key),
+        WireForm::Chat => in_chat(&elements, &by_key),
+        WireForm::Responses => in_items(&elements, &by_key),
     })
 }
 
@@ -117,8 +130,8 @@ fn with_calls<'a>(own: &[&'a str], from: usize, record: &'a Record, places: &Pla
     out
 }
 
-fn in_messages<'r>(elements: &[(Range<usize>, &str)], by_key: &ByKey<'r>, used: &mut Vec<&'r Record>) -> Edits {
-    let mut edits = Edits::new();
+fn in_messages<'r>(elements: &[(Range<usize>, &str)], by_key: &ByKey<'r>) -> Found<'r> {
+    let mut found = Found::new();
     for (index, (range, text)) in elements.iter().enumerate() {
         let Some((own, blocks)) = blocks_of(text, "assistant") else {
             continue;
@@ -139,11 +152,10 @@ fn in_messages<'r>(elements: &[(Range<usize>, &str)], by_key: &ByKey<'r>, used: 
         let Some(message) = split(text, &own, &identities, record) else {
             continue;
         };
-        used.push(record);
-        edits.push((range.clone(), message));
-        edits.extend(results);
+        let edits = std::iter::once((range.clone(), message)).chain(results);
+        found.push((*record, edits.collect()));
     }
-    edits
+    found
 }
 
 /// The blocks of a message of this role.
@@ -185,8 +197,8 @@ fn split(text: &str, own: &[&str], identities: &[String], record: &Record) -> Op
     Some(out)
 }
 
-fn in_chat<'r>(elements: &[(Range<usize>, &str)], by_key: &ByKey<'r>, used: &mut Vec<&'r Record>) -> Edits {
-    let mut edits = Edits::new();
+fn in_chat<'r>(elements: &[(Range<usize>, &str)], by_key: &ByKey<'r>) -> Found<'r> {
+    let mut found = Found::new();
     for (range, text) in elements {
         let Some(message) = Object::parse(text)
             .ok()
@@ -224,14 +236,13 @@ fn in_chat<'r>(elements: &[(Range<usize>, &str)], by_key: &ByKey<'r>, used: &mut
             out.push(',');
             out.push_str(result);
         }
-        used.push(record);
-        edits.push((range.clone(), out));
+        found.push((*record, vec![(range.clone(), out)]));
     }
-    edits
+    found
 }
 
-fn in_items<'r>(elements: &[(Range<usize>, &str)], by_key: &ByKey<'r>, used: &mut Vec<&'r Record>) -> Edits {
-    let mut edits = Edits::new();
+fn in_items<'r>(elements: &[(Range<usize>, &str)], by_key: &ByKey<'r>) -> Found<'r> {
+    let mut found = Found::new();
     let mut start = 0;
     while start < elements.len() {
         // What the model said in one go stands together.
@@ -239,20 +250,17 @@ fn in_items<'r>(elements: &[(Range<usize>, &str)], by_key: &ByKey<'r>, used: &mu
         let items: Vec<&(Range<usize>, &str)> = said.collect();
         let end = start + items.len();
         if !items.is_empty() {
-            edits.extend(in_turn(&items, by_key, used));
+            found.extend(in_turn(&items, by_key));
         }
         start = end + 1;
     }
-    edits
+    found
 }
 
-fn in_turn<'r>(items: &[&(Range<usize>, &str)], by_key: &ByKey<'r>, used: &mut Vec<&'r Record>) -> Edits {
+fn in_turn<'r>(items: &[&(Range<usize>, &str)], by_key: &ByKey<'r>) -> Option<(&'r Record, Edits)> {
     let identity = |text: &str| Object::parse(text).map_or_else(|_| String::new(), |item| responses::identity(&item));
     let identities: Vec<String> = items.iter().map(|(_, text)| identity(text)).collect();
-    let Some(record) = identities.iter().find_map(|identity| by_key.get(identity.as_str())) else {
-        return Edits::new();
-    };
-    used.push(record);
+    let record = identities.iter().find_map(|identity| by_key.get(identity.as_str()))?;
     let places = places(record, &identities);
     let mut before: Vec<Vec<&str>> = vec![Vec::new(); items.len() + 1];
     for (round, place) in record.rounds.iter().zip(&places.rounds) {
@@ -272,7 +280,7 @@ fn in_turn<'r>(items: &[&(Range<usize>, &str)], by_key: &ByKey<'r>, used: &mut V
     if let (Some(last), Some(more)) = (items.last(), before.last().filter(|more| !more.is_empty())) {
         edits.push((last.0.end..last.0.end, format!(",{}", more.join(","))));
     }
-    edits
+    Some((record, edits))
 }
 
 /// Whether an item is the model's.

@@ -32,6 +32,9 @@ use crate::watch::Watch;
 /// How much of an error is read; the longest known one has a few hundred bytes.
 const MOST_READ: usize = 64 << 10;
 
+/// How much of an answer is gathered in case it has to go back: a day's worth of a fast model. What is longer passes unread.
+const MOST_GATHERED: usize = 64 << 20;
+
 /// What a client gets next.
 type Piece = Result<Frame<Bytes>, BodyError>;
 
@@ -179,6 +182,7 @@ impl Weaving {
     /// Reads an answer as far as there is nothing to decide, and passes on what the client sees.
     async fn read(&mut self) -> Came {
         let mut frames = Frames::default();
+        let mut length = 0_usize;
         while let Some(piece) = self.source.next().await {
             let bytes = match piece.map(Frame::into_data) {
                 Err(error) => {
@@ -201,7 +205,8 @@ impl Weaving {
                     break;
                 }
             }
-            if frames.is_overlong() {
+            length = length.saturating_add(bytes.len());
+            if frames.is_overlong() || length > MOST_GATHERED {
                 return self.pass_blindly(frames.rest(), out).await;
             }
             self.give(out).await;
@@ -219,8 +224,15 @@ impl Weaving {
         Came::ToItsEnd
     }
 
-    /// An event that does not end is not waited for: from here on everything passes unread.
+    /// What does not end is not waited for: from here on everything passes unread. Only where something was held back already
+    /// it cannot.
     async fn pass_blindly(&mut self, rest: Bytes, mut out: Vec<Bytes>) -> Came {
+        if self.loom.is_woven() {
+            self.give(out).await;
+            self.fail(&Failure::new("the answer is too long to go on after recall"))
+                .await;
+            return Came::ToNothing;
+        }
         out.push(rest);
         self.give(out).await;
         while let Some(piece) = self.source.next().await {

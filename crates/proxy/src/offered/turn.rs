@@ -85,9 +85,14 @@ pub(super) fn said(text: &str) -> String {
     format!("said {}", blake3::hash(text.as_bytes()))
 }
 
-/// Whether nothing else can be known by it: texts repeat.
-pub(super) fn is_strong(identity: &str) -> bool {
-    identity.starts_with("call ") || identity.starts_with("sealed ")
+/// Whether it is a call's. There are servers that give no ids.
+pub(super) fn is_call(identity: &str) -> bool {
+    identity.strip_prefix("call ").is_some_and(|id| !id.is_empty())
+}
+
+/// Whether it is reasoning's.
+pub(super) fn is_sealed(identity: &str) -> bool {
+    identity.starts_with("sealed ")
 }
 
 /// Whether an object is a call of our tool; its name stands in it.

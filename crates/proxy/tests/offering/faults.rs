@@ -51,11 +51,14 @@ fn recalling(form: Form) -> String {
 
 /// The same as a stream.
 fn recalling_stream(form: Form) -> String {
-    let whole: Value = serde_json::from_str(&recalling(form)).unwrap();
+    let whole: Value = serde_json::from_str(&recalling(form)).expect("it was written as JSON");
     let named = |events: Vec<Value>| -> String {
-        let written = events
-            .iter()
-            .map(|event| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap()));
+        let written = events.iter().map(|event| {
+            format!(
+                "event: {}\ndata: {event}\n\n",
+                event["type"].as_str().unwrap_or_default()
+            )
+        });
         written.collect()
     };
     match form {
@@ -63,7 +66,7 @@ fn recalling_stream(form: Form) -> String {
             let mut message = whole.clone();
             message["content"] = json!([]);
             let mut events = vec![json!({"type": "message_start", "message": message})];
-            for (index, block) in whole["content"].as_array().unwrap().iter().enumerate() {
+            for (index, block) in whole["content"].as_array().into_iter().flatten().enumerate() {
                 events.push(json!({"type": "content_block_start", "index": index, "content_block": block}));
                 events.push(json!({"type": "content_block_stop", "index": index}));
             }
@@ -83,7 +86,7 @@ fn recalling_stream(form: Form) -> String {
         Form::Responses => {
             let mut events =
                 vec![json!({"type": "response.created", "sequence_number": 0, "response": {"id": "resp_1"}})];
-            for (index, item) in whole["output"].as_array().unwrap().iter().enumerate() {
+            for (index, item) in whole["output"].as_array().into_iter().flatten().enumerate() {
                 for kind in ["added", "done"] {
                     let number = events.len();
                     let kind = format!("response.output_item.{kind}");
@@ -116,7 +119,7 @@ fn setup(form: Form, streams: bool, then: Vec<Script>) -> (Server, Proxy) {
 
 fn ask(proxy: &Proxy, form: Form, streams: bool) -> client::Answer {
     let url = format!("{}{}", proxy.url, path(form));
-    client::post(&url, &headers(form), &request(form, streams).to_string()).unwrap()
+    client::post(&url, &headers(form), &request(form, streams).to_string()).expect("the proxy answers")
 }
 
 #[test]

@@ -71,14 +71,14 @@ pub struct Proxy {
 impl Proxy {
     /// In front of this address.
     pub fn start(upstream: &str, timing: Timing, tool: Tool) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tempfile::tempdir().expect("there is a folder for such");
         let store = folder.path().join("store.db");
-        let target = Target::read(upstream, Allowed::default()).unwrap();
+        let target = Target::read(upstream, Allowed::default()).expect("the address is one");
         let recall = Recall::new(store.clone(), Secrets::Hidden(HIDDEN), Scope::Everything);
         let serving = Serving {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             door: Door::default(),
-            upstreams: Upstreams::new(vec![target]).unwrap(),
+            upstreams: Upstreams::new(vec![target]).expect("one is enough"),
             limits: Limits::default(),
             patience: Duration::from_secs(600),
             recall: Some(recall).filter(|_| tool == Tool::Offered),
@@ -90,10 +90,13 @@ impl Proxy {
             let runtime = tokio::runtime::Builder::new_multi_thread()
                 .enable_all()
                 .build()
-                .unwrap();
+                .expect("there are threads");
             runtime.block_on(async {
-                let server = Server::bind(serving, counsel, Log::silent()).await.unwrap();
-                tell.send(server.address().unwrap()).unwrap();
+                let server = Server::bind(serving, counsel, Log::silent())
+                    .await
+                    .expect("loopback has a free port");
+                tell.send(server.address().expect("it listens"))
+                    .expect("somebody waits");
                 tokio::select! {
                     _ = server.run() => {}
                     _ = stopped => {}
@@ -102,7 +105,7 @@ impl Proxy {
             runtime.shutdown_background();
         });
         Self {
-            url: format!("http://{}", told.recv().unwrap()),
+            url: format!("http://{}", told.recv().expect("the server says where it is")),
             stop: Some(stop),
             thread: Some(thread),
             _folder: folder,

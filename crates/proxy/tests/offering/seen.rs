@@ -48,7 +48,7 @@ fn sent(upstream: &Upstream) -> Vec<Value> {
     let received = upstream.received();
     received
         .iter()
-        .map(|request| serde_json::from_str(&request.body).unwrap())
+        .map(|request| serde_json::from_str(&request.body).expect("requests are JSON"))
         .collect()
 }
 
