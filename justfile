@@ -10,6 +10,7 @@ test:
 bench:
     cargo bench -p mainstay-engine -p mainstay-wire -p mainstay-store
     cargo bench -p mainstay-eval --bench replay
+    cargo bench -p mainstay --bench proxy
 
 # Whether the exam's files are what its scenes make.
 exam:

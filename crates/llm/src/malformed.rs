@@ -111,7 +111,7 @@ mod tests {
             "",
             "prompt is too long: 208310 tokens > 200000 maximum",
             "tools.0.custom.input_schema: Field required",
-            "Invalid `signature` in `thinking` block",
+            "messages: at least one message is required",
             "max_tokens is too large",
         ] {
             assert!(!is_malformed_history(Some(400), message), "{message}");

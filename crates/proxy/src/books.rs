@@ -213,7 +213,7 @@ impl Account {
             _ if self.refused.is_some() || self.status >= 500 => Level::Warn,
             Deed::Compacted | Deed::Repaired => Level::Info,
             _ if !went_well => Level::Info,
-            Deed::Nothing | Deed::KnownPrefix | Deed::PassedThrough => Level::Debug,
+            Deed::Nothing | Deed::KnownPrefix | Deed::Trimmed | Deed::PassedThrough => Level::Debug,
         };
         let words = |text: &str| Value::from(plain(text));
         let milliseconds = |seconds: f64| Value::from((seconds * 1e6).round() / 1e3);

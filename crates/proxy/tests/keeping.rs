@@ -336,6 +336,8 @@ async fn the_economic_policy_fits_too() {
         let outgoing = send(&keeper, &agent).await;
         let tokens = outgoing.note.tokens_after.unwrap();
         assert!(tokens <= 16_000, "turn {turn}: {:?}", outgoing.note);
+        let sent = list(WireForm::Anthropic, &outgoing.body);
+        assert_eq!(sent.last(), agent.messages.last(), "the newest message is as it came");
     }
     let overview = keeper.overview();
     assert_eq!(overview.sessions.len(), 1);
@@ -388,4 +390,101 @@ async fn a_summary_is_written_in_the_background_and_in_force_when_it_is_due() {
     assert!(compacted.note.tokens_after.unwrap() < 32_000);
     let body = String::from_utf8_lossy(&compacted.body).into_owned();
     assert!(body.contains("checkout test fails"), "{body}");
+}
+
+#[tokio::test]
+async fn words_that_alone_do_not_fit_are_nobody_s_to_cut() {
+    for timing in [Timing::Threshold, Timing::Economic(EconomicPolicy::default())] {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = Keeping {
+            timing,
+            ..keeping(&folder.path().join("store.db"), 16_000)
+        };
+        let keeper = Keeper::new(settings);
+        let mut agent = Agent::new(WireForm::Chat);
+        (0..10).for_each(|turn| agent.step(turn));
+        let essay = "Please read all of this with care. ".repeat(4_000);
+        agent.messages.push(json!({"role":"user","content":essay}));
+        let outgoing = keeper.prepare(agent.incoming()).await;
+        let sent = list(WireForm::Chat, &outgoing.body);
+        assert_eq!(sent.last(), agent.messages.last(), "{timing:?}: {:?}", outgoing.note);
+        let ticket = outgoing.ticket.expect("it was recognised");
+        let words =
+            "This model's maximum context length is 16000 tokens. However, your messages resulted in 32000 tokens.";
+        if let Some(shorter) = keeper.after_overflow(&ticket, words).await {
+            assert_eq!(list(WireForm::Chat, &shorter.body).last(), agent.messages.last());
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_odd_refusal_of_a_small_prompt_is_no_lesson() {
+    let folder = tempfile::tempdir().unwrap();
+    let keeper = Keeper::new(keeping(&folder.path().join("store.db"), 100_000));
+    let mut agent = Agent::new(WireForm::Chat);
+    agent.step(0);
+    for words in ["", "Request Entity Too Large", "the context window is exceeded"] {
+        let outgoing = keeper.prepare(agent.incoming()).await;
+        let ticket = outgoing.ticket.expect("it was recognised");
+        assert!(keeper.after_overflow(&ticket, words).await.is_none(), "{words}");
+        let next = keeper.prepare(agent.incoming()).await;
+        assert_eq!(next.note.window, Some(100_000), "{words}");
+    }
+}
+
+#[tokio::test]
+async fn reasoning_that_is_left_out_later_shifts_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = Keeping {
+        trim: Some(500),
+        ..keeping(&folder.path().join("store.db"), 200_000)
+    };
+    let keeper = Keeper::new(settings);
+    let reasoning =
+        |number: usize| json!({"type":"reasoning","id":format!("r{number}"),"summary":[],"encrypted_content":"x"});
+    let mut agent = Agent::new(WireForm::Responses);
+    (0..4).for_each(|turn| agent.step(turn));
+    let log: String = (0..900).map(|line| format!("test case_{line} ... ok\n")).collect();
+    agent.messages[2]["output"] = json!(log);
+    let plain = agent.messages.clone();
+    // With reasoning before the first two calls, then before the last two only.
+    for places in [[1, 4], [5, 8]] {
+        agent.messages = plain.clone();
+        for (number, place) in places.into_iter().enumerate() {
+            agent.messages.insert(place, reasoning(number));
+        }
+        let outgoing = send(&keeper, &agent).await;
+        let sent = list(WireForm::Responses, &outgoing.body);
+        assert_eq!(sent.len(), agent.messages.len());
+        for (index, (sent, came)) in sent.iter().zip(&agent.messages).enumerate() {
+            match came["output"].as_str().is_some_and(|output| output.len() > 5_000) {
+                true => assert!(sent["output"].as_str().unwrap().len() < 5_000 && sent["call_id"] == came["call_id"]),
+                false => assert_eq!(sent, came, "{places:?} {index}"),
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_mark_of_the_cache_does_not_stay_behind_in_a_shrunk_result() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = Keeping {
+        trim: Some(500),
+        ..keeping(&folder.path().join("store.db"), 200_000)
+    };
+    let keeper = Keeper::new(settings);
+    let mut agent = Agent::new(WireForm::Anthropic);
+    agent.step(0);
+    let log: String = (0..900).map(|line| format!("test case_{line} ... ok\n")).collect();
+    agent.messages[2]["content"][0]["content"] = json!(log);
+    agent.messages[2]["content"][0]["cache_control"] = json!({"type":"ephemeral"});
+    send(&keeper, &agent).await;
+    agent.messages[2]["content"][0]
+        .as_object_mut()
+        .unwrap()
+        .remove("cache_control");
+    agent.step(1);
+    let outgoing = send(&keeper, &agent).await;
+    assert_eq!(outgoing.note.trimmed, 1);
+    assert!(!String::from_utf8_lossy(&outgoing.body).contains("cache_control"));
 }

@@ -26,6 +26,7 @@
 
 use std::path::Path;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use rusqlite::Connection;
 
@@ -119,6 +120,11 @@ impl Store {
     /// Opens a store that exists; for commands that must not make one.
     pub fn open_existing(path: &Path) -> Result<Store, StoreError> {
         format::open(path, format::Absent::Refuse)
+    }
+
+    /// Waits for other writers no longer than this from now on; by default for half a minute.
+    pub fn wait_at_most(&self, patience: Duration) -> Result<(), StoreError> {
+        Ok(self.connection.busy_timeout(patience)?)
     }
 
     /// A number that changes when somebody else has written: until then, what was not there is not there.

@@ -223,7 +223,7 @@ fn shown(key: &str, value: &Value) -> String {
         (Value::Null, "store.path") => {
             environment::usual_store().map_or_else(|error| error.to_string(), |path| path.display().to_string())
         }
-        (Value::Null, "proxy.trim") => "tool results go in as they are".to_owned(),
+        (Value::Null, "proxy.trim") => "25000 tokens".to_owned(),
         (Value::Null, "summary.prompts") => "built in".to_owned(),
         (Value::Null, _) => "none".to_owned(),
         (Value::String(text), _) => text.clone(),

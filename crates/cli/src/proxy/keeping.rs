@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use mainstay_engine::account::Budget;
+use mainstay_engine::account::ModelLimits;
 use mainstay_engine::decide::EconomicPolicy;
 use mainstay_engine::redact::Addresses;
 use mainstay_engine::summary::prompts::Prompts;
@@ -23,6 +25,7 @@ const GIANT: u64 = 25_000;
 /// How conversations are kept.
 pub fn keeping(settings: &Settings, screen: &mut Screen) -> anyhow::Result<Keeping> {
     let proxy = &settings.proxy;
+    check(settings)?;
     Ok(Keeping {
         store: settings.store_path()?,
         policy: settings.policy.clone(),
@@ -39,6 +42,19 @@ pub fn keeping(settings: &Settings, screen: &mut Screen) -> anyhow::Result<Keepi
         patience: proxy.patience,
         memory: usize::try_from(proxy.memory).unwrap_or(usize::MAX),
     })
+}
+
+/// Refuses what would let every request through as it came.
+fn check(settings: &Settings) -> anyhow::Result<()> {
+    let limits = ModelLimits::of("");
+    let window = settings.window.unwrap_or(limits.window);
+    Budget::new(&[limits.with_window(window)], &settings.policy.budget)?;
+    for (name, tokens) in [("target", settings.policy.target), ("tail", settings.policy.tail)] {
+        if let Some(tokens) = tokens.filter(|tokens| *tokens >= window) {
+            anyhow::bail!("the {name} of {tokens} tokens is no less than the window of {window}");
+        }
+    }
+    Ok(())
 }
 
 /// Who writes summaries; nobody where none is configured, or none can be asked.

@@ -6,6 +6,8 @@ mod writer;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use clap::Args;
@@ -139,14 +141,16 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let served = runtime.block_on(async {
         let upstreams = upstreams(&serving);
-        let server = Server::bind(serving, Arc::new(Keeper::new(keeping)), log.clone()).await?;
+        let keeper = Mutex::new(Keeper::new(keeping));
+        let counsel = Arc::new(keeper.lock().unwrap_or_else(PoisonError::into_inner).clone());
+        let server = Server::bind(serving, counsel, log.clone()).await?;
         let address = server.address()?;
         screen.line(&format!(
             "mainstay proxy on http://{address}, to {upstreams}; point agents to it as their base URL"
         ))?;
         log.say(Level::Info, "listening", &[("address", address.to_string().into())]);
         let controls = server.controls();
-        let reload = |controls: &Controls| reload(arguments, configuration, controls, &log);
+        let reload = |controls: &Controls| reload(arguments, configuration, &keeper, controls, &log);
         signals::serve(server, controls, &reload).await?;
         log.say(Level::Info, "stopped", &[]);
         anyhow::Ok(())
@@ -159,11 +163,22 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
 }
 
 /// Reads the configuration again. What is wrong with it is logged, and everything stays as it was.
-fn reload(arguments: &Arguments, configuration: &Configuration, controls: &Controls, log: &Log) {
+fn reload(
+    arguments: &Arguments,
+    configuration: &Configuration,
+    keeper: &Mutex<Keeper>,
+    controls: &Controls,
+    log: &Log,
+) {
     let done = configuration
         .settings(&overrides(arguments))
         .and_then(|settings| Ok((serving(&settings)?, keeping::keeping(&settings, &mut Screen::new())?)))
-        .and_then(|(serving, keeping)| Ok(controls.reload(serving, Arc::new(Keeper::new(keeping)))?));
+        .and_then(|(serving, keeping)| {
+            let mut keeper = keeper.lock().unwrap_or_else(PoisonError::into_inner);
+            // What is known of conversations stays known.
+            *keeper = keeper.renewed(keeping);
+            Ok(controls.reload(serving, Arc::new(keeper.clone()))?)
+        });
     let books = controls.books();
     match done {
         Ok(()) => {

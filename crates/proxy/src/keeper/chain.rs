@@ -16,6 +16,9 @@ pub type Key = [u8; 32];
 /// What the keys are made of; another way of making them needs another name.
 const DOMAIN: &str = "mainstay conversation chain 1";
 
+/// Longer lists are not looked at: no conversation has so many messages, and every one costs memory, however small it is.
+const MOST_MESSAGES: usize = 50_000;
+
 /// A request body, taken apart.
 #[derive(Clone, Debug)]
 pub struct Taken {
@@ -37,6 +40,9 @@ impl Taken {
         let text = std::str::from_utf8(&body).ok()?;
         let glance = Glance::of(form, &body)?;
         let elements = &glance.elements;
+        if elements.len() > MOST_MESSAGES {
+            return None;
+        }
         let lead = elements
             .iter()
             .take_while(|range| is_instruction(&text[(*range).clone()]))

@@ -8,6 +8,7 @@ use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Part;
 use mainstay_engine::transcript::Seal;
 use mainstay_wire::element;
+use mainstay_wire::sameness::without_marks;
 use tokio::sync::Notify;
 
 use crate::keeper::chain::Key;
@@ -73,6 +74,8 @@ pub struct Conversation {
     pub looked: Option<i64>,
     /// Bytes of the newest body.
     pub body: usize,
+    /// How many messages there were when a pass was last refused.
+    pub refused_at: Option<usize>,
     /// Whether the provider was told to leave out reasoning that no longer belongs.
     pub drops_blocks: bool,
 }
@@ -102,6 +105,7 @@ impl Conversation {
             pulse,
             looked: None,
             body: 0,
+            refused_at: None,
             drops_blocks: false,
         }
     }
@@ -140,14 +144,14 @@ impl Conversation {
             pulse: self.pulse.branch(),
             looked: None,
             body: 0,
+            refused_at: None,
             drops_blocks: self.drops_blocks,
         }
     }
 
     /// Whether a request goes on where this conversation ends, or repeats it.
     pub fn is_continued_by(&self, taken: &Taken) -> bool {
-        let last = self.keys.len() - 1;
-        taken.keys.get(last) == self.keys.last()
+        taken.keys.starts_with(&self.keys)
     }
 
     /// How many messages of a request are new.
@@ -171,6 +175,8 @@ impl Conversation {
             if let (Some(limit), Some(message)) = (limit, &message)
                 && let Some(small) = trimmed(taken.form, text, message, limit, &mut |giant| keep(giant, &self.name))
             {
+                // The client moves its marks on with every request; one that stayed here would be one too many.
+                let small = without_marks(&small).into_owned();
                 let read = element::read(taken.form, &small);
                 seen.tokens = self.look(read.as_ref()).tokens;
                 self.trims.put(index, small.into());
@@ -208,15 +214,21 @@ impl Conversation {
     /// What stands for the longest beginning. Where the client has gone back to a message that was old when a pass was made,
     /// that pass counts only if it leaves the newest step as it came.
     pub fn epoch(&self) -> Option<&Arc<Epoch>> {
-        let (newest, now) = (self.newest_step(), self.seen.len());
+        self.epoch_for(self.seen.len())
+    }
+
+    /// The same for the conversation as it was when it had so many messages.
+    pub fn epoch_for(&self, now: usize) -> Option<&Arc<Epoch>> {
+        let newest = self.newest_step(now);
         let mut epochs = self.epochs.iter().rev().map(|(_, epoch)| epoch);
         epochs.find(|epoch| epoch.covers <= newest || (epoch.covers <= now && epoch.made_at <= now))
     }
 
     /// Where the newest step begins: the last results with the call they answer, or else the last message.
-    fn newest_step(&self) -> usize {
-        let results = self.seen.iter().rev().take_while(|seen| seen.has_results).count();
-        self.seen.len().saturating_sub(results + 1)
+    fn newest_step(&self, now: usize) -> usize {
+        let seen = &self.seen[..now.min(self.seen.len())];
+        let results = seen.iter().rev().take_while(|seen| seen.has_results).count();
+        seen.len().saturating_sub(results + 1)
     }
 
     /// Puts something in place of a beginning.

@@ -5,9 +5,13 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::TryLockError;
+use std::time::Duration;
 
 use mainstay_store::Store;
 use mainstay_store::StoreError;
+
+/// How long another process may hold the store before we do without it: a request may be waiting.
+const PATIENCE: Duration = Duration::from_millis(1_000);
 
 /// Where the store is, and the store where it is open.
 pub struct Desk {
@@ -62,6 +66,7 @@ impl Desk {
         }
         if opened.is_none() {
             let store = Store::open(&self.path)?;
+            store.wait_at_most(PATIENCE)?;
             let file = file(&self.path);
             *opened = Some(Opened { store, file });
         }

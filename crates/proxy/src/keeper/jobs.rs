@@ -63,7 +63,10 @@ impl Room {
     /// Makes a pass without models, after whatever is under way, and waits for it, for so long.
     pub async fn pass_now(self: &Arc<Self>, asked: &Asked, order: Order, patience: Duration, note: &mut Note) {
         let reason = order.reason.clone();
-        let idle = Arc::clone(&locked(&asked.shared).done);
+        let (idle, before) = {
+            let conversation = locked(&asked.shared);
+            (Arc::clone(&conversation.done), conversation.pulse.passes)
+        };
         let made = async {
             loop {
                 // Whoever is done between this look and the wait is heard all the same.
@@ -72,6 +75,10 @@ impl Room {
                 match self.start(asked, order.clone(), Aim::Force, false) {
                     Some(done) => return done.await,
                     None => is_done.await,
+                }
+                // Whoever was at work may have done it.
+                if locked(&asked.shared).pulse.passes > before {
+                    return Ok(Ok(()));
                 }
             }
         };
@@ -138,6 +145,7 @@ impl Room {
     ) -> Option<oneshot::Receiver<Result<(), NoPass>>> {
         let task = self.task(asked, Some(order), aim)?;
         let (tell, done) = oneshot::channel();
+        let length = asked.taken.len();
         let (room, shared) = (Arc::clone(self), Arc::clone(&asked.shared));
         let history = asked.fit().apply(locked(&shared).counted_whole());
         tokio::task::spawn_blocking(move || {
@@ -161,6 +169,7 @@ impl Room {
                     Ok(())
                 }
                 Err(why) => {
+                    conversation.refused_at = Some(length);
                     conversation.pulse.thrash.failed(now(), PAUSE);
                     conversation.pulse.reason = why.to_string();
                     Err(why)
@@ -200,6 +209,7 @@ impl Room {
             fit: asked.fit(),
             tools: asked.preface.tools,
             counted: conversation.counted(),
+            covered: conversation.epoch().map_or(0, |epoch| epoch.covers),
             worker: conversation.worker.take(),
             now: now(),
         })
@@ -208,7 +218,8 @@ impl Room {
     /// Puts a prepared pass in force, where there is one.
     fn adopt_prepared(&self, asked: &Asked, reason: &str) -> bool {
         let mut conversation = locked(&asked.shared);
-        let Some(prepared) = conversation.prepared.take() else {
+        let prepared = conversation.prepared.take();
+        let Some(prepared) = prepared.filter(|prepared| !prepared.is_behind(conversation.epoch())) else {
             return false;
         };
         let history = asked.fit().apply(conversation.counted_whole());
@@ -228,6 +239,7 @@ fn finish(conversation: &mut Conversation, aim: Aim) {
 
 fn put_in_force(conversation: &mut Conversation, prepared: Prepared, reason: &str, history: u64) {
     conversation.worker = Some(prepared.worker);
+    conversation.refused_at = None;
     conversation.adopt(prepared.key, prepared.epoch);
     let pulse = &mut conversation.pulse;
     pulse.passes += 1;

@@ -119,6 +119,13 @@ impl Keeper {
         }
     }
 
+    /// The same keeper with other settings: what it knows of conversations it goes on knowing.
+    pub fn renewed(&self, keeping: Keeping) -> Self {
+        Self {
+            room: Arc::new(self.room.renewed(keeping)),
+        }
+    }
+
     /// What to send for a request.
     pub async fn prepare(&self, incoming: Incoming) -> Outgoing {
         self.room.prepare(incoming).await

@@ -22,6 +22,8 @@ use crate::keeper::desk::Desk;
 
 /// Reports after which a calibration is written to the store.
 const SAVED_AFTER: u32 = 16;
+/// A report outside of this range, as a multiple of our count, is not about the prompt that was counted.
+const PLAUSIBLE: std::ops::RangeInclusive<f64> = 0.4..=4.0;
 /// So many models are remembered; names come from clients, who may send anything.
 const MOST: usize = 256;
 
@@ -31,6 +33,8 @@ pub struct Known {
     /// How its tokens are counted.
     pub family: Family,
     limits: ModelLimits,
+    /// The window that the provider has shown, where it is smaller.
+    learnt: Option<u64>,
     calibration: Calibration,
     unsaved: u32,
     profiles: [Option<Arc<Profile>>; 2],
@@ -53,7 +57,7 @@ impl Known {
         if let Some(output) = output {
             limits.output = output;
         }
-        let window = limits.window;
+        let window = self.learnt.unwrap_or(limits.window);
         // An agent that asks for more than it will ever get must not leave no room for a prompt.
         Budget::new(&[limits.with_window(window)], &policy.budget)
     }
@@ -88,6 +92,7 @@ impl Models {
         let known = Known {
             family: facts(model).family,
             limits,
+            learnt: None,
             calibration: calibration.unwrap_or_default(),
             unsaved: 0,
             profiles: [profile(Client::Mainstay), profile(Client::ClaudeCode)],
@@ -103,9 +108,9 @@ impl Models {
     /// The provider has shown that the window is no larger than this.
     pub fn learn_window(&self, model: &str, window: u64) {
         if let Some(known) = self.all().get_mut(model)
-            && window < known.limits.window
+            && window < known.learnt.unwrap_or(known.limits.window)
         {
-            known.limits = known.limits.clone().with_window(window);
+            known.learnt = Some(window);
         }
     }
 
@@ -115,6 +120,13 @@ impl Models {
         let Some(known) = all.get_mut(model) else {
             return false;
         };
+        // An answer to a longer prompt shows that whatever made us believe in a smaller window was something else.
+        if known.learnt.is_some_and(|window| reported > window) {
+            known.learnt = None;
+        }
+        if !PLAUSIBLE.contains(&(reported as f64 / counted.max(1) as f64)) {
+            return false;
+        }
         known.calibration.observe(counted, reported);
         known.unsaved += 1;
         let is_time = known.unsaved >= SAVED_AFTER;

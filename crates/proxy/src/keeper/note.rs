@@ -8,6 +8,8 @@ pub enum Deed {
     Nothing,
     /// Its beginning went out as an earlier pass has left it.
     KnownPrefix,
+    /// Giant tool results in it went out in a smaller form, and nothing else was changed.
+    Trimmed,
     /// A pass was made for it.
     Compacted,
     /// It was repaired: its calls and results did not belong together.
@@ -24,6 +26,7 @@ impl Deed {
         match self {
             Deed::Nothing => "none",
             Deed::KnownPrefix => "known-prefix",
+            Deed::Trimmed => "trimmed",
             Deed::Compacted => "compacted",
             Deed::Repaired => "repaired",
             Deed::PassedThrough => "passed-through",

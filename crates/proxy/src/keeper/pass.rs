@@ -44,6 +44,8 @@ use crate::keeper::worker::read;
 use crate::settings::Keeping;
 use crate::settings::Writing;
 
+/// Said where the newest words or results would have to go into the block.
+const SQUEEZED: &str = "the newest words and the newest step alone leave no room";
 /// What a prompt comes down to where the usual target cannot be reached, as a part of the threshold, in hundredths.
 const SHORT_RUNWAY: u64 = 60;
 
@@ -69,6 +71,8 @@ pub struct Task {
     pub tools: u64,
     /// The counted tokens of the chain as it goes out now.
     pub counted: u64,
+    /// How many messages something stands for now.
+    pub covered: usize,
     /// Who has compacted it before.
     pub worker: Option<Box<Worker>>,
     /// When, by the host's clock.
@@ -182,35 +186,24 @@ pub fn make(mut task: Task, keeping: &Keeping, desk: &Desk, writing: Option<&Wri
             WireForm::Chat | WireForm::Anthropic => ReasoningRule::MayDrop,
         },
     };
-    let (mut outcome, spent) = pass(
-        &mut worker,
-        &document,
-        &task.budget,
-        &task.order.policy,
-        situation,
-        writing,
-    );
-    if outcome.verdict != Verdict::Compacted && task.order.policy.target.is_none() {
-        // In a small window the usual runway is more than there is: a shorter one is better than none.
-        let policy = Policy {
-            target: Some(task.budget.threshold / 100 * SHORT_RUNWAY),
-            ..task.order.policy.clone()
-        };
-        outcome = pass(&mut worker, &document, &task.budget, &policy, situation, None).0;
-    }
-    if let Verdict::Unchanged(reason) = &outcome.verdict {
-        return Err(NoPass::Refused(reason.clone()));
-    }
+    let (outcome, spent) = attempts(&mut worker, &document, &task, situation, writing).map_err(NoPass::Refused)?;
     if let Some(flaw) = document.new_flaws(&worker.compactor, keeping.roles).first() {
         let words = format!("the result was refused ({}): {}", flaw.kind.code(), flaw.detail);
         return Err(NoPass::Refused(words));
     }
-    let (covers, elements, tokens) = worker.beginning(&document, task.taken.len(), task.taken.lead);
+    if outcome.block.as_ref().is_some_and(|block| block.span.is_squeezed) {
+        return Err(NoPass::Refused(SQUEEZED.to_owned()));
+    }
+    let Some((covers, elements, tokens)) = worker.beginning(&document, &task.taken) else {
+        return Err(NoPass::Refused(
+            "the instructions at the head would not stay there".to_owned(),
+        ));
+    };
     let left: u64 = worker
         .compactor
         .counted()
         .saturating_sub(tokens + worker.instructions());
-    if tokens + left >= task.counted || covers == 0 {
+    if tokens + left >= task.counted || covers == 0 || covers < task.covered {
         return Err(NoPass::Refused(format!(
             "what would be sent has {} tokens, not less than {}",
             tokens + left,
@@ -241,6 +234,59 @@ pub fn make(mut task: Task, keeping: &Keeping, desk: &Desk, writing: Option<&Wri
         worker,
         retention: task.order.retention,
     })
+}
+
+/// Makes the pass that was ordered; where the newest step would have to give way for it, or it cannot be made, one that leaves more.
+/// What has just been said or printed never goes into a block: then the provider may say that it is too long.
+fn attempts(
+    worker: &mut Worker,
+    document: &Document,
+    task: &Task,
+    situation: Situation,
+    writing: Option<&Writing>,
+) -> Result<(Outcome, Option<Spent>), String> {
+    let ordered = &task.order.policy;
+    let room = task.budget.window - task.budget.output;
+    let shorter = [task.budget.threshold / 100 * SHORT_RUNWAY, task.budget.threshold, room];
+    let mut policies = vec![ordered.clone()];
+    policies.extend(
+        shorter
+            .into_iter()
+            .filter(|target| Some(*target) > ordered.target)
+            .map(|target| Policy {
+                target: Some(target),
+                ..ordered.clone()
+            }),
+    );
+    let mut spent = None;
+    let mut why = SQUEEZED.to_owned();
+    for policy in policies {
+        let moment = Moment {
+            transcript: &document.transcript,
+            budget: &task.budget,
+            policy: &policy,
+            situation,
+            leaks: &NoSecrets,
+            writers: None,
+        };
+        let plan = worker.compactor.plan(&moment);
+        if plan
+            .replacement
+            .as_ref()
+            .is_some_and(|replacement| replacement.span.is_squeezed)
+        {
+            continue;
+        }
+        // Models are asked once: what they wrote is there for whichever pass is made in the end.
+        let models = writing.filter(|_| spent.is_none());
+        let (outcome, paid) = pass(worker, document, &task.budget, &policy, situation, models);
+        spent = spent.or(paid);
+        match &outcome.verdict {
+            Verdict::Compacted => return Ok((outcome, spent)),
+            Verdict::Unchanged(reason) => reason.clone_into(&mut why),
+        }
+    }
+    Err(why)
 }
 
 fn pass(

@@ -53,8 +53,12 @@ pub struct Pulse {
     pub economist: Economist,
     /// The window it was last held against.
     pub window: u64,
-    /// From where on a pass is due, whatever pays.
+    /// From where on a pass has not helped.
     pub threshold: u64,
+    /// From where on a pass is due at the latest.
+    pub due_at: u64,
+    /// Whether the provider has ever said that it caches these prompts.
+    is_cached: bool,
     /// Why the last pass was made, or why none is.
     pub reason: String,
 }
@@ -79,6 +83,8 @@ impl Pulse {
             economist: Economist::new(economic),
             window: 0,
             threshold: 0,
+            due_at: 0,
+            is_cached: false,
             reason: String::new(),
         }
     }
@@ -127,13 +133,32 @@ impl Pulse {
         let Some(profile) = profile else {
             return;
         };
-        let output = usage.output as f64;
+        let rates = profile.tariff.at(usage.input as f64);
+        let read = usage.cache_read.min(usage.input);
+        let written = usage.cache_write.min(usage.input - read);
+        let fresh = usage.input - read - written;
+        let output = usage.output as f64 * rates.output;
+        let cost =
+            fresh as f64 * rates.input + read as f64 * rates.cache_read + written as f64 * rates.cache_write + output;
+        self.cost += cost / 1e6;
+        self.is_cached |= read + written > 0;
+        // What was sent as it came cost what it cost.
+        if last.whole == last.prompt {
+            self.cost_whole += cost / 1e6;
+            return;
+        }
         let alive = self
             .before_last
             .filter(|before| last.at.0 - before.at.0 <= profile.cache.lifetime);
-        let cached_whole = alive.map_or(0, |before| before.whole) as f64;
-        self.cost += profile.price(usage.input as f64, usage.cache_read as f64, output);
-        self.cost_whole += profile.price(whole as f64, cached_whole, output);
+        // A client whose prompts the provider caches would have had the whole beginning cached, all others none of it.
+        let cached = alive
+            .filter(|_| self.is_cached)
+            .map_or(0, |before| before.whole.min(whole));
+        let rates = profile.tariff.at(whole as f64);
+        let anew = if self.is_cached { rates.cache_write } else { rates.input };
+        let output = usage.output as f64 * rates.output;
+        let cost = cached as f64 * rates.cache_read + (whole - cached) as f64 * anew + output;
+        self.cost_whole += cost / 1e6;
     }
 
     /// Tokens that came back with every request, on average.

@@ -11,6 +11,7 @@ use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::Policy;
 use mainstay_wire::reading::WireForm;
 use mainstay_wire::request::Glance;
+use mainstay_wire::sameness::without_marks;
 
 use crate::keeper::Deed;
 use crate::keeper::Note;
@@ -34,6 +35,8 @@ const DROP_BLOCK: &str = r#""block_binding":{"prefix_mismatch_behavior":"drop_bl
 const PATIENCE: Duration = Duration::from_secs(60);
 /// What a prompt that did not fit comes down to, as a part of what fits, in hundredths: there has to be a runway.
 const AIM: u64 = 60;
+/// A shorter prompt that did not fit says nothing about a window.
+const LEAST_BELIEVED: u64 = 8_000;
 /// Smaller numbers in an error are not about windows.
 const LEAST_WINDOW: u64 = 1_000;
 
@@ -81,9 +84,13 @@ fn sizes(words: &str) -> Sizes {
         // A window and what was held against it: more figures are about something else.
         None => all.iter().min().copied().filter(|_| all.len() <= 2),
     };
-    let prompt = all
-        .into_iter()
-        .find(|number| window.is_some_and(|window| *number > window));
+    let said = plain.split_once("in the messages").map(|(before, _)| numbers(before));
+    let prompt = match said {
+        Some(before) if plain.contains("in the completion") => before.last().copied(),
+        _ => all
+            .into_iter()
+            .find(|number| window.is_some_and(|window| *number > window)),
+    };
     Sizes { window, prompt }
 }
 
@@ -92,13 +99,24 @@ impl Room {
         let told = sizes(words);
         let known = self.models.of(&ticket.model, self.keeping.window, &self.desk);
         let believed = known.fit().apply(ticket.counted);
-        // Who does not say how large the window is says that it is smaller than what was sent.
+        // Who speaks of a window without saying how large it is says that it is smaller than what was sent. A server that only
+        // finds a request too large may mean its bytes.
+        let speaks = words.to_lowercase().contains("context");
+        let unnamed = Some(believed).filter(|believed| speaks && *believed >= LEAST_BELIEVED);
         let window = told.window.filter(|window| *window < 2 * believed.max(LEAST_WINDOW));
-        self.models.learn_window(&ticket.model, window.unwrap_or(believed));
-        if let Some(prompt) = told.prompt {
-            self.models.observe(&ticket.model, ticket.counted, prompt);
+        if let Some(window) = window.or(unnamed) {
+            self.models.learn_window(&ticket.model, window);
+        }
+        // Where the answer that is asked for is what does not fit, a shorter prompt is no help.
+        if let (Some(window), Some(prompt)) = (told.window, told.prompt)
+            && prompt * 2 < window
+        {
+            return None;
         }
         let mut asked = self.again(ticket)?;
+        if let Some(outgoing) = self.shorter_by_now(&asked, ticket) {
+            return Some(outgoing);
+        }
         // Where the provider finds more in the prompt than we do, its word counts.
         let real = told
             .prompt
@@ -130,7 +148,29 @@ impl Room {
             ..Note::default()
         };
         self.pass_now(&asked, order, PATIENCE, &mut note).await;
+        if note.deed != Deed::Compacted
+            && let Some(outgoing) = self.shorter_by_now(&asked, ticket)
+        {
+            return Some(outgoing);
+        }
         (note.deed == Deed::Compacted).then(|| self.send(asked, note, ticket.is_counting))
+    }
+
+    /// The request again where a pass that was under way has made it shorter meanwhile.
+    fn shorter_by_now(&self, asked: &Asked, ticket: &Ticket) -> Option<Outgoing> {
+        let counted = asked.preface.total() + locked(&asked.shared).counted();
+        let room = asked.budget.window - asked.budget.output;
+        if counted >= ticket.counted || asked.fit().apply(counted) > room {
+            return None;
+        }
+        let note = Note {
+            deed: Deed::Compacted,
+            reason: Some("a pass that was under way is in force".to_owned()),
+            model: Some(asked.model.clone()),
+            window: Some(asked.budget.window),
+            ..Note::default()
+        };
+        Some(self.send(self.again(ticket)?, note, ticket.is_counting))
     }
 
     /// The request of a ticket, to be sent again.
@@ -189,7 +229,11 @@ impl Room {
         }
         let messages = document.transcript.messages();
         let elements = document.compacted_elements(&BTreeMap::new(), None, messages.len());
-        let text: Vec<&str> = elements.iter().skip(taken.lead).map(|element| &**element).collect();
+        let text: Vec<_> = elements
+            .iter()
+            .skip(taken.lead)
+            .map(|element| without_marks(element))
+            .collect();
         let checkpoint = epoch.map_or_else(String::new, |epoch| epoch.checkpoint.clone());
         let repaired = Epoch::repair(taken.len(), text.join(","), conversation.counted(), checkpoint);
         conversation.adopt(taken.keys[taken.len()], Arc::new(repaired));
@@ -255,6 +299,11 @@ mod tests {
                 "This model's maximum context length is 32000 tokens. However, your messages resulted in 34606 tokens (4584 in the messages, 30022 in the functions).",
                 Some(32_000),
                 Some(34_606),
+            ),
+            (
+                "maximum context length is 32768 tokens. However, you requested 40000 tokens (8000 in the messages, 32000 in the completion)",
+                Some(32_768),
+                Some(8_000),
             ),
             ("Your input exceeds the context window of this model.", None, None),
             ("Range of input length should be [1, 129024]", Some(129_024), None),

@@ -49,10 +49,14 @@ use crate::settings::Timing;
 
 /// More new text than this is learnt on a thread that no socket waits for.
 const INLINE_BYTES: usize = 64 << 10;
+/// After a pass that was refused, none is tried until so many messages more have come.
+const REFUSED_FOR: usize = 4;
 /// Nothing stands for the beginning of a shorter body: not even the smallest window would have made us compact it.
 const LEAST_COMPACTED: usize = 8 << 10;
 /// So many instructions and tool lists are remembered by their count.
 const MOST_PREFACES: usize = 1_024;
+/// So many beginnings are looked for in the store: passes are never further apart.
+const MOST_LOOKED: usize = 4_000;
 /// Names of conversations are shown in headers and tables.
 const MOST_NAME: usize = 100;
 /// A result is not shrunk below this part of the window, whatever was set.
@@ -122,6 +126,12 @@ impl Room {
         }
     }
 
+    pub fn renewed(&self, keeping: Keeping) -> Self {
+        let renewed = Self::new(keeping);
+        *renewed.shelf() = std::mem::take(&mut *self.shelf());
+        renewed
+    }
+
     fn shelf(&self) -> std::sync::MutexGuard<'_, Shelf> {
         self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -171,19 +181,19 @@ impl Room {
             .map(|pinned| pinned_name(&incoming.tenant, pinned));
         let shared = self.recognise(&taken, name.as_deref(), known.family);
         let fresh = locked(&shared).new_bytes(&taken);
-        let taken = if fresh > INLINE_BYTES {
+        let (taken, shared) = if fresh > INLINE_BYTES {
             let (room, shared, model) = (Arc::clone(self), Arc::clone(&shared), model.clone());
             let (family, window) = (known.family, budget.window);
             let learnt = tokio::task::spawn_blocking(move || {
-                room.learn(&shared, &taken, &model, family, window);
-                taken
+                let shared = room.learn(&shared, &taken, &model, family, window);
+                (taken, shared)
             });
             learnt
                 .await
                 .map_err(|_| (Deed::FailedOpen, "the conversation could not be learnt".to_owned()))?
         } else {
-            self.learn(&shared, &taken, &model, known.family, budget.window);
-            taken
+            let shared = self.learn(&shared, &taken, &model, known.family, budget.window);
+            (taken, shared)
         };
         Ok(Asked {
             client: Room::client_of(&taken),
@@ -260,8 +270,18 @@ impl Room {
         Arc::new(Mutex::new(conversation))
     }
 
-    fn learn(&self, shared: &Shared, taken: &Taken, model: &str, family: Family, window: u64) {
-        let mut conversation = locked(shared);
+    /// Learns what is new; where another request has taken the conversation another way meanwhile, as a branch of it.
+    fn learn(&self, shared: &Shared, taken: &Taken, model: &str, family: Family, window: u64) -> Shared {
+        let mut shared = Arc::clone(shared);
+        let overtaken = {
+            let conversation = locked(&shared);
+            let is_behind = taken.keys.len() <= conversation.keys.len() && conversation.keys.starts_with(&taken.keys);
+            (!conversation.is_continued_by(taken) && !is_behind).then(|| conversation.branch(taken))
+        };
+        if let Some(branch) = overtaken {
+            shared = Arc::new(Mutex::new(branch));
+        }
+        let mut conversation = locked(&shared);
         if conversation.family != family {
             // Another tokenizer counts everything anew.
             conversation.family = family;
@@ -273,7 +293,7 @@ impl Room {
         if conversation.model != model {
             model.clone_into(&mut conversation.model);
         }
-        // A slower request of the same conversation may have been overtaken.
+        // A slower request of the same conversation may have been overtaken by the next one.
         if conversation.is_continued_by(taken) {
             let limit = self.keeping.trim.map(|limit| limit.min(window / TRIM_SHARE));
             conversation.learn(taken, limit, &mut |giant, name| self.put_away(giant, name));
@@ -281,7 +301,8 @@ impl Room {
         }
         let weight = conversation.weight();
         drop(conversation);
-        self.shelf().put(shared, taken, weight, self.keeping.memory);
+        self.shelf().put(&shared, taken, weight, self.keeping.memory);
+        shared
     }
 
     fn put_away(&self, giant: &Giant<'_>, conversation: &str) -> Option<String> {
@@ -294,7 +315,7 @@ impl Room {
             created: now(),
         };
         // What cannot be kept is not taken away.
-        self.desk.with(|store| store.keep_trimmed(&new)).ok()
+        self.desk.try_with(|store| store.keep_trimmed(&new))?.ok()
     }
 
     /// Looks in the store for what another proxy, or this one in an earlier life, has put in place of a beginning.
@@ -309,7 +330,7 @@ impl Room {
             if looked == Some(writes) {
                 return Ok((writes, None));
             }
-            for covers in (covered + 1..taken.keys.len()).rev() {
+            for covers in (covered + 1..taken.keys.len()).rev().take(MOST_LOOKED) {
                 let key = &taken.keys[covers];
                 // Reasoning has no key of its own; it stays with what comes behind it.
                 if *key == taken.keys[covers - 1] {
@@ -349,10 +370,18 @@ impl Room {
                 now: now(),
             };
             let due = due(&self.keeping, &mut conversation.pulse, &sight);
+            conversation.pulse.due_at = match (self.keeping.timing, sight.profile) {
+                (Timing::Economic(_), Some(_)) | (Timing::Never, _) => sight.limit(),
+                _ => asked.budget.threshold,
+            };
             if let Due::No(reason) = &due {
                 reason.clone_into(&mut conversation.pulse.reason);
             }
-            due
+            // Where nothing could be taken out a moment ago, there is nothing now; the provider may still refuse the prompt.
+            let is_hopeless = conversation
+                .refused_at
+                .is_some_and(|length| asked.taken.len() < length + REFUSED_FOR);
+            if is_hopeless { Due::No(String::new()) } else { due }
         };
         match due {
             Due::No(_) => {}
@@ -370,10 +399,12 @@ impl Room {
         let counted = asked.preface.total() + conversation.counted();
         let prompt = fit.apply(counted);
         let whole = fit.apply(asked.preface.total() + conversation.counted_whole());
-        let epoch = conversation.epoch();
+        let epoch = conversation.epoch_for(asked.taken.len());
         let mut body = compose(&asked.taken, epoch.map(|epoch| &**epoch), &conversation.trims);
         if note.deed == Deed::Nothing && epoch.is_some() {
             note.deed = Deed::KnownPrefix;
+        } else if note.deed == Deed::Nothing && body.len() != asked.taken.body.len() {
+            note.deed = Deed::Trimmed;
         }
         note.conversation = Some(conversation.name.clone());
         note.checkpoint = epoch.map(|epoch| epoch.checkpoint.clone()).filter(|id| !id.is_empty());

@@ -77,10 +77,13 @@ impl Shelf {
             book.keys.push(*key);
         }
         // The newest conversation with a beginning stands for it.
+        let mut last = None;
         for key in taken.keys[1..].iter().rev() {
-            if self.by_key.insert(*key, number) == Some(number) {
+            // Reasoning has no key of its own.
+            if last != Some(key) && self.by_key.insert(*key, number) == Some(number) {
                 break;
             }
+            last = Some(key);
         }
         while (self.weight > most_weight || self.books.len() > MOST) && self.books.len() > 1 {
             self.forget_oldest();

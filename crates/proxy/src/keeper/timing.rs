@@ -23,6 +23,10 @@ const PREPARED_FROM: u64 = 85;
 /// From this part of the way on, the conversation is learnt, so that a pass will not have to, in hundredths.
 const LEARNT_FROM: u64 = 60;
 
+/// The price of forgetting is so many windows' worth of carrying; it was chosen on sessions with windows of this size.
+const PRICED_WINDOW: u64 = 200_000;
+/// A pass leaves at most this part of what may be sent, in hundredths: in a small window the next one would come at once otherwise.
+const MOST_LEFT: u64 = 60;
 /// Between two passes that could wait, prompts of so many times the tokens go out that a pass makes the provider read anew: nine
 /// tenths of all tokens and more stay cached, also where prices alone would have it otherwise.
 const LEAST_EPOCH: u64 = 12;
@@ -150,7 +154,8 @@ fn economic(keeping: &Keeping, pulse: &mut Pulse, sight: &Sight<'_>, profile: &P
         profile,
         prompt: sight.prompt,
         warm: pulse.warm(sight.now, profile.cache.lifetime).min(sight.prompt),
-        window: sight.budget.window,
+        // What is forgotten is missed as much in a small window as in a large one.
+        window: sight.budget.window.max(PRICED_WINDOW),
         limit: sight.limit(),
         requests: pulse.requests,
         history: ground.history,
@@ -161,7 +166,11 @@ fn economic(keeping: &Keeping, pulse: &mut Pulse, sight: &Sight<'_>, profile: &P
         None => (Form::Ledger, Engine::Ledger),
     };
     // What a call costs is the summariser's business; it is small beside what a pass saves.
-    let offers: Vec<_> = ground.full_passes(form, 0.0).collect();
+    let mut offers: Vec<_> = ground.full_passes(form, 0.0).collect();
+    let roomy = outlook.limit / 100 * MOST_LEFT;
+    if offers.iter().any(|offer| offer.prompt <= roomy) {
+        offers.retain(|offer| offer.prompt <= roomy);
+    }
     let is_must = sight.prompt > outlook.limit;
     match pulse.economist.advise(&outlook, &offers) {
         Advice::Wait(reason) if sight.prompt * 2 < sight.budget.threshold => Due::No(reason),

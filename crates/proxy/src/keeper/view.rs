@@ -95,7 +95,7 @@ impl Session {
             prompt: pulse.last.map_or(0, |last| last.prompt),
             prompt_whole: pulse.last.map_or(0, |last| last.whole),
             window: pulse.window,
-            threshold: pulse.threshold,
+            threshold: pulse.due_at,
             passes: pulse.passes,
             checkpoint: epoch.map(|epoch| epoch.checkpoint.clone()).filter(|id| !id.is_empty()),
             covered: epoch.map_or(0, |epoch| epoch.covers),

@@ -19,6 +19,7 @@ use mainstay_wire::reading::WireForm;
 use mainstay_wire::sameness::without_marks;
 use mainstay_wire::source::Source;
 
+use crate::keeper::chain::Taken;
 use crate::keeper::desk::Desk;
 use crate::settings::Keeping;
 
@@ -36,6 +37,8 @@ pub struct Worker {
     pub compactor: Compactor,
     /// Messages that stand before the chain: instructions.
     before: usize,
+    /// How many parts each message had that was learnt: a client may leave reasoning out later, and changes name parts by number.
+    parts: Vec<usize>,
 }
 
 impl Worker {
@@ -59,12 +62,15 @@ impl Worker {
         Ok(Self {
             compactor: Compactor::new(family, &policy_for(keeping)).with_scribe(scribe),
             before: messages.len().saturating_sub(chain),
+            parts: Vec::new(),
         })
     }
 
     /// Whether this worker may go on with a conversation: its messages stand where they stood, and are as they were read.
     pub fn fits(&self, document: &Document, chain: usize, family: Family) -> bool {
+        let parts = document.transcript.messages().iter().map(|message| message.parts.len());
         document.is_as_read()
+            && self.parts.iter().copied().eq(parts.take(self.parts.len()))
             && document.transcript.messages().len() == self.before + chain
             && self.compactor.tally().family() == family
     }
@@ -72,6 +78,8 @@ impl Worker {
     /// Learns what is new.
     pub fn observe(&mut self, document: &Document) {
         self.compactor.observe(&document.transcript);
+        let messages = &document.transcript.messages()[self.parts.len()..];
+        self.parts.extend(messages.iter().map(|message| message.parts.len()));
     }
 
     /// Tokens of the instructions in front of the chain, as counted.
@@ -84,14 +92,22 @@ impl Worker {
     }
 
     /// What stands for the beginning of the chain now: how many of its messages, the elements in their place, and their tokens.
-    /// Where something had to be repaired, everything is replaced.
-    pub fn beginning(&self, document: &Document, chain: usize, lead: usize) -> (usize, Vec<String>, u64) {
+    /// Where something had to be repaired, everything is replaced. `None` where what we take for instructions at the head of the
+    /// list would not stay there.
+    pub fn beginning(&self, document: &Document, taken: &Taken) -> Option<(usize, Vec<String>, u64)> {
+        let (chain, lead) = (taken.len(), taken.lead);
         let messages = document.transcript.messages().len();
         let end = match document.is_as_read() {
             true => self.reach().max(self.before),
             false => messages,
         };
         let elements = document.compacted_elements(self.compactor.changes(), self.compactor.block(), end);
+        let heads = taken.glance.elements[..lead]
+            .iter()
+            .map(|range| &taken.body[range.clone()]);
+        if !elements.iter().take(lead).map(|element| element.as_bytes()).eq(heads) {
+            return None;
+        }
         let elements = elements
             .iter()
             .skip(lead)
@@ -105,7 +121,7 @@ impl Worker {
             true => end - self.before,
             false => chain,
         };
-        (covers, elements.collect(), tokens)
+        Some((covers, elements.collect(), tokens))
     }
 
     /// Messages from this one on are as they came.
