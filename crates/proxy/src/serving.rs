@@ -82,8 +82,8 @@ impl Default for Limits {
             body_wait: Duration::from_secs(60),
             // A slow client costs a few kilobytes; systems give a process a thousand files at least.
             connections: 2_000,
-            // Agents of a team.
-            requests: 512,
+            // Agents of a team, each with several streams.
+            requests: 2_000,
             connect: Duration::from_secs(10),
             // A model that thinks before its whole answer is silent for as long as clients wait: ten minutes by default,
             // and some are told to wait for an hour.

@@ -135,6 +135,7 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
     if arguments.check {
         return announce_check(&serving, screen);
     }
+    raise_file_limit();
     let style = if arguments.json { Style::Json } else { Style::Plain };
     let (sink, writer) = writer::start();
     let log = Log::new(arguments.log.into(), style, sink);
@@ -161,6 +162,24 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
     writer.finish();
     served
 }
+
+/// A stream takes two files, and systems let a process have a thousand unless it asks for more.
+#[cfg(unix)]
+fn raise_file_limit() {
+    use rustix::process::Resource;
+    use rustix::process::Rlimit;
+    let limit = rustix::process::getrlimit(Resource::Nofile);
+    let raised = Rlimit {
+        current: limit.maximum,
+        maximum: limit.maximum,
+    };
+    // Where it is refused, there are as many as there were.
+    let _ = rustix::process::setrlimit(Resource::Nofile, raised);
+}
+
+/// Elsewhere there is no such limit.
+#[cfg(not(unix))]
+fn raise_file_limit() {}
 
 /// Reads the configuration again. What is wrong with it is logged, and everything stays as it was.
 fn reload(
