@@ -124,8 +124,8 @@ fn choose<'a, 'p>(setup: &'a Setup, head: &Parts, path: &'p str) -> Result<(&'a 
     let chosen = setup.serving.upstreams.choose(named, path, is_anthropic);
     chosen.ok_or_else(|| {
         let words = match named {
-            Some(_) => "no upstream has the name in x-mainstay-upstream",
-            None => "no upstream serves this path",
+            Some(_) => "no upstream has the name in x-mainstay-upstream; `mainstay proxy --check` lists them",
+            None => "no upstream serves this path: those there are have a prefix or a name; `mainstay proxy --check` lists them",
         };
         Refusal::new(StatusCode::NOT_FOUND, "upstream", words)
     })

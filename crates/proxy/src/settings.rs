@@ -6,6 +6,7 @@ use std::time::Duration;
 use mainstay_engine::decide::EconomicPolicy;
 use mainstay_engine::decide::Policy;
 use mainstay_engine::decide::Roles;
+use mainstay_engine::redact::Addresses;
 use mainstay_engine::redact::Options;
 use mainstay_engine::summary::prompts::Prompts;
 use mainstay_llm::chain::Chain;
@@ -51,4 +52,26 @@ pub struct Keeping {
     pub patience: Duration,
     /// How many bytes of conversations are remembered; the least recently seen go first.
     pub memory: usize,
+}
+
+impl Keeping {
+    /// How conversations are kept where nobody says anything but where the store is: by prices, without models, and nothing shrunk.
+    pub fn at(store: PathBuf) -> Self {
+        Self {
+            store,
+            policy: Policy::default(),
+            timing: Timing::Economic(EconomicPolicy::default()),
+            window: None,
+            roles: Roles::Open,
+            // What a model is shown of a history names no machine.
+            redact: Options {
+                addresses: Addresses::All,
+                pii: false,
+            },
+            writing: None,
+            trim: None,
+            patience: Duration::from_secs(2),
+            memory: 256 << 20,
+        }
+    }
 }

@@ -13,10 +13,6 @@ use exhibits::Shelf;
 use exhibits::overview;
 use exhibits::rich;
 use exhibits::session;
-use mainstay_engine::decide::Policy;
-use mainstay_engine::decide::Roles;
-use mainstay_engine::redact::Addresses;
-use mainstay_engine::redact::Options;
 use mainstay_llm::secret::Secret;
 use mainstay_proxy::door::Door;
 use mainstay_proxy::door::Token;
@@ -289,19 +285,10 @@ fn a_session_that_was_compacted_on_its_way_is_shown_as_it_is() {
     let upstream = Upstream::start(Scenario::tool_loop(40).window(32_000));
     let folder = tempfile::tempdir().unwrap();
     let keeper = Keeper::new(Keeping {
-        store: folder.path().join("store.db"),
-        policy: Policy::default(),
         timing: Timing::Threshold,
         window: Some(32_000),
-        roles: Roles::Open,
-        redact: Options {
-            addresses: Addresses::All,
-            pii: false,
-        },
-        writing: None,
-        trim: None,
         patience: Duration::from_secs(600),
-        memory: 1 << 30,
+        ..Keeping::at(folder.path().join("store.db"))
     });
     let proxy = Proxy::serve(Arc::new(keeper), &upstream.url(), Door::default());
     let run = Agent::new(Form::Anthropic, &format!("http://{}", proxy.address)).run(150);

@@ -8,10 +8,6 @@ use std::thread;
 use std::time::Duration;
 
 use mainstay_engine::decide::EconomicPolicy;
-use mainstay_engine::decide::Policy;
-use mainstay_engine::decide::Roles;
-use mainstay_engine::redact::Addresses;
-use mainstay_engine::redact::Options;
 use mainstay_proxy::door::Door;
 use mainstay_proxy::keeper::Keeper;
 use mainstay_proxy::log::Log;
@@ -31,19 +27,10 @@ use tokio::sync::oneshot;
 
 fn keeping(store: &Path, timing: Timing, window: Option<u64>) -> Keeping {
     Keeping {
-        store: store.to_owned(),
-        policy: Policy::default(),
         timing,
         window,
-        roles: Roles::Open,
-        redact: Options {
-            addresses: Addresses::All,
-            pii: false,
-        },
-        writing: None,
-        trim: None,
         patience: Duration::from_secs(600),
-        memory: 1 << 30,
+        ..Keeping::at(store.to_owned())
     }
 }
 

@@ -8,9 +8,6 @@ use bytes::Bytes;
 use mainstay_engine::decide::EconomicPolicy;
 use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::Policy;
-use mainstay_engine::decide::Roles;
-use mainstay_engine::redact::Addresses;
-use mainstay_engine::redact::Options;
 use mainstay_engine::summary::prompts::Prompts;
 use mainstay_llm::answer::Usage;
 use mainstay_llm::chain::Chain;
@@ -35,19 +32,10 @@ const FORMS: [WireForm; 3] = [WireForm::Chat, WireForm::Responses, WireForm::Ant
 
 fn keeping(store: &Path, window: u64) -> Keeping {
     Keeping {
-        store: store.to_owned(),
-        policy: Policy::default(),
         timing: Timing::Threshold,
         window: Some(window),
-        roles: Roles::Open,
-        redact: Options {
-            addresses: Addresses::All,
-            pii: false,
-        },
-        writing: None,
-        trim: None,
         patience: Duration::from_secs(600),
-        memory: 1 << 30,
+        ..Keeping::at(store.to_owned())
     }
 }
 

@@ -6,8 +6,6 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use mainstay_engine::decide::Policy;
-use mainstay_engine::decide::Roles;
 use mainstay_engine::redact::Addresses;
 use mainstay_engine::redact::Options;
 use mainstay_proxy::door::Door;
@@ -37,16 +35,10 @@ const HIDDEN: Options = Options {
 
 fn keeping(store: &Path, timing: Timing) -> Keeping {
     Keeping {
-        store: store.to_owned(),
-        policy: Policy::default(),
         timing,
         window: Some(32_000),
-        roles: Roles::Open,
-        redact: HIDDEN,
-        writing: None,
-        trim: None,
         patience: Duration::from_secs(600),
-        memory: 1 << 30,
+        ..Keeping::at(store.to_owned())
     }
 }
 

@@ -12,10 +12,6 @@ use std::thread;
 use std::time::Duration;
 use std::time::Instant;
 
-use mainstay_engine::decide::Policy;
-use mainstay_engine::decide::Roles;
-use mainstay_engine::redact::Addresses;
-use mainstay_engine::redact::Options;
 use mainstay_proxy::counsel::Counsel;
 use mainstay_proxy::door::Door;
 use mainstay_proxy::keeper::Keeper;
@@ -63,19 +59,10 @@ pub fn serving(upstream: &str) -> Serving {
 /// The keeper itself.
 pub fn keeper(store: &Path) -> Keeper {
     Keeper::new(Keeping {
-        store: store.join("store.db"),
-        policy: Policy::default(),
         timing: Timing::Threshold,
-        window: None,
-        roles: Roles::Open,
-        redact: Options {
-            addresses: Addresses::All,
-            pii: false,
-        },
-        writing: None,
-        trim: None,
         patience: Duration::from_secs(20),
         memory: 1 << 20,
+        ..Keeping::at(store.join("store.db"))
     })
 }
 
