@@ -66,14 +66,16 @@ impl Store {
     /// The same, and the checkpoint that it was kept with.
     pub fn ledger_of_checkpoint(&self, name: &str) -> Result<Option<(CheckpointId, Vec<u8>)>, StoreError> {
         let mut select = self.connection.prepare_cached(
-            "SELECT ledger.checkpoint, id, state, ledger.seal FROM ledger JOIN checkpoint ON seq = ledger.checkpoint
+            "SELECT ledger.checkpoint, id, state, ledger.seal FROM ledger LEFT JOIN checkpoint ON seq = ledger.checkpoint
              WHERE name = ?1",
         )?;
         let row = select.query_row([name], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)));
-        let Some((checkpoint, id, state, seal)): Option<(i64, String, Vec<u8>, Vec<u8>)> = row.optional()? else {
+        let Some((checkpoint, id, state, seal)): Option<(i64, Option<String>, Vec<u8>, Vec<u8>)> = row.optional()?
+        else {
             return Ok(None);
         };
         let state = unsealed(name, checkpoint, &state, &seal)?;
+        let id = id.ok_or_else(|| StoreError::damaged(format!("the checkpoint of the ledger {name} is gone")))?;
         Ok(Some((CheckpointId(id), state)))
     }
 
