@@ -90,6 +90,12 @@ impl Taken {
             .ok()
     }
 
+    /// The most tokens that the answer may have, where the request says.
+    pub fn answer_limit(&self) -> Option<u64> {
+        let keys = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
+        keys.iter().find_map(|key| self.number(key))
+    }
+
     /// What stands around the chain and costs tokens: instructions and tools.
     pub fn preface(&self) -> Vec<&[u8]> {
         let fields = ["system", "instructions", "tools"];

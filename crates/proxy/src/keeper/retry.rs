@@ -176,9 +176,7 @@ impl Room {
     /// The request of a ticket, to be sent again.
     fn again(&self, ticket: &Ticket) -> Option<Asked> {
         let known = self.models.of(&ticket.model, self.keeping.window, &self.desk);
-        let output = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
-        let output = output.iter().find_map(|key| ticket.taken.number(key));
-        let budget = known.budget(&self.keeping.policy, output).ok()?;
+        let budget = known.budget(&self.keeping.policy, ticket.taken.answer_limit()).ok()?;
         let preface: Preface = self.preface(&ticket.taken, known.family);
         Some(Asked {
             client: Room::client_of(&ticket.taken),

@@ -170,9 +170,7 @@ impl Room {
         }
         let model = taken.text("model").unwrap_or_default().to_owned();
         let known = self.models.of(&model, self.keeping.window, &self.desk);
-        let output = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
-        let output = output.iter().find_map(|key| taken.number(key));
-        let budget = known.budget(&self.keeping.policy, output);
+        let budget = known.budget(&self.keeping.policy, taken.answer_limit());
         let budget = budget.map_err(|error| (Deed::FailedOpen, error.to_string()))?;
         let preface = self.preface(&taken, known.family);
         let name = incoming

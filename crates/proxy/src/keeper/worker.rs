@@ -6,7 +6,6 @@ use bytes::Bytes;
 use mainstay_engine::account::Family;
 use mainstay_engine::compaction::Compactor;
 use mainstay_engine::compaction::Seat;
-use mainstay_engine::decide::Policy;
 use mainstay_engine::ledger::scribe::Scribe;
 use mainstay_engine::redact::Key;
 use mainstay_engine::redact::Redactor;
@@ -60,7 +59,7 @@ impl Worker {
             Ok(scribe)
         })?;
         Ok(Self {
-            compactor: Compactor::new(family, &policy_for(keeping)).with_scribe(scribe),
+            compactor: Compactor::new(family, &keeping.policy).with_scribe(scribe),
             before: messages.len().saturating_sub(chain),
             parts: Vec::new(),
         })
@@ -138,8 +137,4 @@ impl Worker {
         };
         changed.max(replaced.map_or(0, |index| index + 1)).max(seat)
     }
-}
-
-fn policy_for(keeping: &Keeping) -> Policy {
-    keeping.policy.clone()
 }
