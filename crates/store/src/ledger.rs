@@ -69,9 +69,12 @@ impl Store {
             "SELECT ledger.checkpoint, id, state, ledger.seal FROM ledger LEFT JOIN checkpoint ON seq = ledger.checkpoint
              WHERE name = ?1",
         )?;
-        let row = select.query_row([name], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)));
-        let Some((checkpoint, id, state, seal)): Option<(i64, Option<String>, Vec<u8>, Vec<u8>)> = row.optional()?
-        else {
+        let row = select.query_row([name], |row| {
+            let (checkpoint, id): (i64, Option<String>) = (row.get(0)?, row.get(1)?);
+            let (state, seal): (Vec<u8>, Vec<u8>) = (row.get(2)?, row.get(3)?);
+            Ok((checkpoint, id, state, seal))
+        });
+        let Some((checkpoint, id, state, seal)) = row.optional()? else {
             return Ok(None);
         };
         let state = unsealed(name, checkpoint, &state, &seal)?;
