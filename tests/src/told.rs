@@ -12,7 +12,6 @@ use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::InPlace;
 use mainstay_engine::decide::Policy;
 use mainstay_engine::decide::Roles;
-use mainstay_engine::decide::Seat;
 use mainstay_engine::decide::Situation;
 use mainstay_engine::decide::Writers;
 use mainstay_engine::decide::marker::REQUEST_OPENING;
@@ -222,14 +221,8 @@ fn check_content(told: &mut Told, document: &Document, outcome: &Outcome, block:
         told.faults
             .push(format!("{} tokens, not {}", outcome.prompt_after, outcome.plan.target));
     }
-    for (position, index) in block.span.kept.iter().enumerate() {
-        let now = position + usize::from(block.seat == Seat::Own && position >= block.span.block_at);
-        let is_changed = outcome.changes.keys().any(|spot| spot.message as usize == *index);
-        if block.seat != Seat::Into(*index) && !is_changed && read_back.verbatim(now) != document.verbatim(*index) {
-            told.faults
-                .push(format!("message {index} was kept and is not the same"));
-        }
-    }
+    told.faults
+        .extend(trial::kept_faults(document, read_back, block, &outcome.changes));
     let is_restated = |part: &Part| matches!(part, Part::Text(text) if text.starts_with(REQUEST_OPENING));
     let newest = messages.iter().rposition(Message::opens_turn);
     if newest.is_some_and(|newest| !block.span.keeps(newest)) && !block.message.parts.iter().any(is_restated) {

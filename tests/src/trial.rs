@@ -1,14 +1,24 @@
-//! One pass over a generated body, for tests of compaction.
+//! One pass over a generated body, and what must be true of the messages that it kept, for tests of compaction.
+
+use std::collections::BTreeMap;
 
 use mainstay_engine::account::Budget;
 use mainstay_engine::account::ModelLimits;
+use mainstay_engine::compaction::Block;
 use mainstay_engine::compaction::Compactor;
 use mainstay_engine::compaction::Outcome;
 use mainstay_engine::decide::Policy;
 use mainstay_engine::decide::ReasoningRule;
 use mainstay_engine::decide::Roles;
+use mainstay_engine::decide::Seat;
 use mainstay_engine::decide::Situation;
+use mainstay_engine::decide::step_start;
+use mainstay_engine::transcript::Content;
+use mainstay_engine::transcript::Part;
 use mainstay_engine::transcript::Role;
+use mainstay_engine::transcript::Spot;
+use mainstay_engine::transcript::ToolResult;
+use mainstay_engine::transform::Change;
 use mainstay_engine::verify::NoSecrets;
 use mainstay_wire::document::Document;
 use mainstay_wire::format;
@@ -64,4 +74,80 @@ pub fn pass(compactor: &mut Compactor, document: &Document, form: Form, policy: 
         situation(form, prompt, forced),
         &NoSecrets,
     )
+}
+
+/// What is wrong with the messages that a full pass kept. Each is the same byte for byte, but for results and arguments of the
+/// newest step, which are shortened in the middle where they would fill the room.
+pub fn kept_faults(
+    before: &Document,
+    after: &Document,
+    block: &Block,
+    changes: &BTreeMap<Spot, Change>,
+) -> Vec<String> {
+    let messages = before.transcript.messages();
+    let newest_step = step_start(messages, messages.len().saturating_sub(1));
+    let mut faults = Vec::new();
+    for (position, index) in block.span.kept.iter().enumerate() {
+        let now = position + usize::from(block.seat == Seat::Own && position >= block.span.block_at);
+        if block.seat == Seat::Into(*index) || after.verbatim(now) == before.verbatim(*index) {
+            continue;
+        }
+        let (was, is) = (&messages[*index].parts, &after.transcript.messages()[now].parts);
+        if *index < newest_step || was.len() != is.len() {
+            faults.push(format!("message {index} was kept and is not the same"));
+            continue;
+        }
+        for ((part, was), is) in (0..).zip(was).zip(is) {
+            let spot = Spot {
+                message: *index as u32,
+                part,
+            };
+            let is_planned =
+                changes.contains_key(&spot) && block.span.shortened.iter().any(|shortened| shortened.spot == spot);
+            if was != is && !(is_planned && is_shortened(was, is)) {
+                faults.push(format!(
+                    "part {part} of message {index} is not shortened but other: {is:?}"
+                ));
+            }
+        }
+    }
+    faults
+}
+
+/// Whether a part is another with something left out: the same call, less of its words in the same order, and a way to the rest.
+fn is_shortened(was: &Part, is: &Part) -> bool {
+    match (was, is) {
+        (Part::Result(was), Part::Result(is)) => {
+            let (whole, left) = (text_of(was), text_of(is));
+            let mut rest = whole.as_str();
+            let mut is_said = |line: &str| match rest.find(line.trim()) {
+                Some(at) => {
+                    rest = &rest[at + line.trim().len()..];
+                    true
+                }
+                None => false,
+            };
+            let marks = left.lines().filter(|line| line.contains(RECALLED)).count();
+            was.id == is.id
+                && was.outcome == is.outcome
+                && left.len() < whole.len()
+                && marks > 0
+                && left.lines().all(|line| is_said(line) || line.contains(RECALLED))
+        }
+        (Part::Call(was), Part::Call(is)) => {
+            was.id == is.id && was.name == is.name && is.input.as_str().len() < was.input.as_str().len()
+        }
+        _ => false,
+    }
+}
+
+/// How a shortened text says where the rest of it is.
+const RECALLED: &str = "mainstay recall m";
+
+fn text_of(result: &ToolResult) -> String {
+    let texts = result.content.iter().filter_map(|content| match content {
+        Content::Text(text) => Some(&**text),
+        Content::Media(_) | Content::Opaque(_) => None,
+    });
+    texts.collect::<Vec<_>>().join("\n")
 }

@@ -60,6 +60,7 @@ fn run(exam: &Exam, change: Option<Change>, server: &Server, directory: &Path) -
         summarise: None,
         answer: chain(ANSWERER),
         judge: chain(JUDGE),
+        ..Models::default()
     };
     let mut arm = Arm::engine(Engine::Ledger);
     arm.change = change;

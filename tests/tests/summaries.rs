@@ -24,6 +24,7 @@ use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Part;
 use mainstay_engine::transcript::Transcript;
 use mainstay_engine::verify::Expected;
+use mainstay_engine::verify::Flaw;
 use mainstay_engine::verify::FlawKind;
 use mainstay_engine::verify::check_answer;
 use mainstay_wire::format;
@@ -142,7 +143,7 @@ fn what_was_said_is_known_and_what_others_said_is_not() {
 
 #[test]
 fn recorded_summaries_are_judged() {
-    let (mut judged, mut refused) = (0, 0);
+    let (mut judged, mut refused, mut claimed, mut unsupported) = (0, 0, 0, 0);
     for (path, transcript) in sessions() {
         let mut from = 0;
         let mut previous: Option<String> = None;
@@ -164,6 +165,7 @@ fn recorded_summaries_are_judged() {
                 quoting: &Quoting::new(&ledger),
                 said: &said,
                 knows: &|name| evidence.knows(name),
+                is_beside_ledger: false,
                 most_tokens: 2_000,
                 replaced_tokens: u64::MAX,
                 count: &tokens,
@@ -174,14 +176,25 @@ fn recorded_summaries_are_judged() {
             }
             judged += 1;
             refused += usize::from(flaws.iter().any(|flaw| flaw.kind == FlawKind::Unfaithful));
-            assert!(
-                !flaws
-                    .iter()
-                    .any(|flaw| matches!(flaw.kind, FlawKind::Refused | FlawKind::Unsupported)),
-                "{flaws:?}"
-            );
+            unsupported += count_unsupported(&flaws);
+            // Held against silence, every sentence in the person's name is without their word.
+            let silent = Expected {
+                said: &Said::default(),
+                ..expected
+            };
+            claimed += count_unsupported(&check_answer(&text, Stop::End, &silent));
+            assert!(!flaws.iter().any(|flaw| flaw.kind == FlawKind::Refused), "{flaws:?}");
             (from, previous) = (until, Some(text));
         }
     }
-    println!("{judged} judged, {refused} unfaithful");
+    println!(
+        "{judged} judged, {refused} unfaithful, {unsupported} of {claimed} sentences in the person's name without their word"
+    );
+    // Agents take habits of their own for the person's wishes; what the person did say, in whatever words, is found again.
+    assert!(judged == 0 || claimed > 0, "{judged} judged");
+    assert!(unsupported * 2 <= claimed, "{unsupported} of {claimed}");
+}
+
+fn count_unsupported(flaws: &[Flaw]) -> usize {
+    flaws.iter().filter(|flaw| flaw.kind == FlawKind::Unsupported).count()
 }

@@ -44,6 +44,11 @@ pub fn usual_store() -> anyhow::Result<PathBuf> {
     Ok(data.join("mainstay/store.db"))
 }
 
+/// Where files that can be made again may stand.
+pub fn temporary_directory() -> PathBuf {
+    std::env::temp_dir()
+}
+
 /// The time now.
 pub fn now() -> Timestamp {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);

@@ -1,17 +1,24 @@
-//! `mainstay ledger`: what the ledger knows of a session, entry by entry or as the block that a model would see.
+//! `mainstay ledger`: what the ledger knows of a session, line by line or as the block that a model would see.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::Args;
 use mainstay_engine::account::TextKind;
 use mainstay_engine::account::TokenCounter;
 use mainstay_engine::decide::Span;
+use mainstay_engine::ledger::conversation::record::ConversationRecord;
+use mainstay_engine::ledger::conversation::render::author;
 use mainstay_engine::ledger::entry::Entry;
 use mainstay_engine::ledger::entry::Kind;
 use mainstay_engine::ledger::page::Section;
+use mainstay_engine::ledger::page::ViewLine;
 use mainstay_engine::ledger::page::line;
+use mainstay_engine::ledger::page::source;
+use mainstay_engine::ledger::page::view_words;
 use mainstay_engine::ledger::scribe::Sheet;
 use mainstay_engine::ledger::scribe::Written;
+use mainstay_engine::ledger::scribe::views;
 use mainstay_store::Store;
 use serde::Serialize;
 
@@ -24,7 +31,7 @@ use crate::memory;
 use crate::screen::Screen;
 use crate::screen::plain;
 
-/// Show the ledger of a session: constraints, decisions, obligations, questions, facts, tasks, files, commands, errors.
+/// Show the ledger of a session: the conversation, constraints, decisions, obligations, questions, facts, tasks, files, commands, errors.
 #[derive(Debug, Args)]
 pub struct Arguments {
     #[command(flatten)]
@@ -37,11 +44,11 @@ pub struct Arguments {
     #[arg(long, value_name = "TOKENS")]
     target: Option<u64>,
 
-    /// Show only this kind of entry.
+    /// Show only this kind of entry, without the conversation.
     #[arg(long, value_name = "KIND", value_parser = parse_kind)]
     kind: Option<Kind>,
 
-    /// Show what is settled too: superseded, done, answered.
+    /// Show what no section lists too: superseded, done, proposed, or not certain enough.
     #[arg(long)]
     all: bool,
 
@@ -66,8 +73,24 @@ fn parse_kind(name: &str) -> Result<Kind, String> {
 struct Report<'a> {
     format: &'static str,
     messages: u32,
+    conversation: Vec<SpokenReport<'a>>,
+    lines: Vec<LineReport<'a>>,
     entries: Vec<EntryReport<'a>>,
     block: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct SpokenReport<'a> {
+    message: u32,
+    author: &'static str,
+    words: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+struct LineReport<'a> {
+    section: &'static str,
+    message: u32,
+    text: &'a str,
 }
 
 #[derive(Debug, Serialize)]
@@ -82,6 +105,26 @@ struct EntryReport<'a> {
     last: u32,
     times: u32,
     note: Option<&'a str>,
+}
+
+impl<'a> SpokenReport<'a> {
+    fn new(record: &'a ConversationRecord) -> Self {
+        Self {
+            message: record.number,
+            author: author(record.speaker).name(),
+            words: &record.text,
+        }
+    }
+}
+
+impl<'a> LineReport<'a> {
+    fn new(view: &'a ViewLine) -> Self {
+        Self {
+            section: view.section.heading(),
+            message: view.number,
+            text: view.text.trim_start_matches("- "),
+        }
+    }
 }
 
 impl<'a> EntryReport<'a> {
@@ -130,45 +173,69 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
     let is_wanted = |entry: &&Entry| {
         arguments.kind.is_none_or(|kind| entry.kind == kind) && (arguments.all || Section::of(entry).is_some())
     };
-    let entries: Vec<&Entry> = scribe.ledger().entries().filter(is_wanted).collect();
+    let ledger = scribe.ledger();
+    let entries: Vec<&Entry> = ledger.entries().filter(is_wanted).collect();
+    let (spoken, views) = match arguments.kind {
+        None => (
+            ledger.conversation().records(),
+            views::views(ledger, &BTreeSet::new(), ""),
+        ),
+        Some(_) => (&[][..], Vec::new()),
+    };
     if arguments.json {
         return screen.json(&Report {
             format: document.format.name,
-            messages: scribe.ledger().folded(),
+            messages: ledger.folded(),
+            conversation: spoken.iter().map(SpokenReport::new).collect(),
+            lines: views.iter().map(LineReport::new).collect(),
             entries: entries.into_iter().map(EntryReport::new).collect(),
             block: block.map(whole),
         });
     }
     match block {
         Some(block) => screen.result(format!("{}\n", whole(block)).as_bytes()),
-        None => print(&entries, scribe.ledger().folded(), screen),
+        None => print(spoken, &views, &entries, ledger.folded(), screen),
     }
 }
 
-fn print(entries: &[&Entry], messages: u32, screen: &mut Screen) -> anyhow::Result<()> {
-    if entries.is_empty() {
+fn print(
+    spoken: &[ConversationRecord],
+    views: &[ViewLine],
+    entries: &[&Entry],
+    messages: u32,
+    screen: &mut Screen,
+) -> anyhow::Result<()> {
+    if spoken.is_empty() && views.is_empty() && entries.is_empty() {
         return screen.line(&format!(
             "Nothing in {messages} messages that a ledger would keep; evidence is chosen when a block is written (--target)."
         ));
     }
+    if !spoken.is_empty() {
+        screen.heading(&format!("Conversation ({})", spoken.len()))?;
+        for record in spoken {
+            let by = source(author(record.speaker), record.number, record.number);
+            screen.line(&plain(&format!("- {by} {}", view_words(&record.text))))?;
+        }
+    }
     for section in Section::ALL {
-        let mut own: Vec<_> = entries
-            .iter()
-            .filter(|entry| Section::of(entry) == Some(section))
-            .collect();
+        let viewed = views.iter().filter(|view| view.section == section);
+        let mut own: Vec<(u32, String)> = viewed.map(|view| (view.number, view.text.clone())).collect();
+        // Without a kind the views tell what was done, from records that know how it ended.
+        let is_own = |entry: &&&Entry| Section::of(entry) == Some(section) && (views.is_empty() || !views::tell(entry));
+        own.extend(entries.iter().filter(is_own).map(|entry| (entry.first, line(entry))));
         if own.is_empty() {
             continue;
         }
-        own.sort_by_key(|entry| (entry.first, entry.last));
+        own.sort_by_key(|(message, _)| *message);
         screen.heading(&format!("{} ({})", section.heading(), own.len()))?;
-        for entry in own {
-            screen.line(&plain(&line(entry)))?;
+        for (_, text) in own {
+            screen.line(&plain(&text))?;
         }
     }
-    let settled: Vec<_> = entries.iter().filter(|entry| Section::of(entry).is_none()).collect();
-    if !settled.is_empty() {
-        screen.heading(&format!("Settled ({})", settled.len()))?;
-        for entry in settled {
+    let aside: Vec<_> = entries.iter().filter(|entry| Section::of(entry).is_none()).collect();
+    if !aside.is_empty() {
+        screen.heading(&format!("In no section ({})", aside.len()))?;
+        for entry in aside {
             screen.line(&format!(
                 "{} {} {}",
                 entry.status.name(),

@@ -9,6 +9,8 @@ use mainstay_store::Store;
 use serde::Serialize;
 
 use crate::config::Configuration;
+use crate::config::Overrides;
+use crate::memory;
 use crate::screen::Screen;
 use crate::screen::number;
 use crate::screen::opening;
@@ -22,6 +24,10 @@ pub struct Arguments {
     /// How many to list; 0 for all.
     #[arg(long, value_name = "COUNT", default_value_t = 40)]
     most: usize,
+
+    /// Show lines with their secrets.
+    #[arg(long)]
+    raw: bool,
 
     /// Where the store is (default: MAINSTAY_STORE, the configuration file, or the user's data directory).
     #[arg(long, value_name = "FILE")]
@@ -47,9 +53,24 @@ struct Row {
 
 /// Lists what was dropped.
 pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Screen) -> anyhow::Result<()> {
-    let store = Store::open_existing(&configuration.store(arguments.store.as_ref())?)?;
+    let settings = configuration.settings(&Overrides {
+        store: arguments.store.clone(),
+        ..Overrides::default()
+    })?;
+    let mut store = Store::open_existing(&settings.store_path()?)?;
+    let redactor = match arguments.raw {
+        true => None,
+        false => Some(memory::redactor(&mut store, settings.redact)?),
+    };
     let id = store.find_checkpoint(&arguments.checkpoint)?;
-    let mut rows: Vec<Row> = Loss::ranked(&store.dropped(&id)?).into_iter().map(row).collect();
+    let mut dropped = store.dropped(&id)?;
+    // Whole texts: a line alone may lack what tells a secret from other words.
+    if let Some(redactor) = &redactor {
+        for text in &mut dropped {
+            text.text = redactor.redact(&text.text).text;
+        }
+    }
+    let mut rows: Vec<Row> = Loss::ranked(&dropped).into_iter().map(row).collect();
     let total = rows.len();
     if arguments.most > 0 {
         rows.truncate(arguments.most);

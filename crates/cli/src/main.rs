@@ -1,6 +1,6 @@
 //! The `mainstay` command: flags, environment, configuration, exit codes. Each command is one file.
 //!
-//! Exit codes: 0 done, 1 error, 2 usage, 100 gate not met. Results go to standard output, everything for
+//! Exit codes: 0 done, 1 error, 2 usage, 3 target cannot be met, 100 gate not met. Results go to standard output, everything for
 //! people that is not the result goes to standard error.
 
 mod checkpoints;
@@ -114,9 +114,19 @@ fn main() -> ExitCode {
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             screen.error(&error);
-            ExitCode::from(if error.is::<eval::GateNotMet>() { 100 } else { 1 })
+            exit_code(&error)
         }
     }
+}
+
+fn exit_code(error: &anyhow::Error) -> ExitCode {
+    ExitCode::from(if error.is::<eval::GateNotMet>() {
+        100
+    } else if error.is::<compact::TargetNotMet>() {
+        3
+    } else {
+        1
+    })
 }
 
 /// Whoever reads our output has seen enough (`mainstay … | head`): that is no failure.

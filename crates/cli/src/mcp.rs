@@ -7,7 +7,6 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
-use mainstay_engine::redact::Addresses;
 use mainstay_llm::secret::Secret;
 use mainstay_proxy::mcp;
 use mainstay_proxy::mcp::Guard;
@@ -99,7 +98,7 @@ fn recall(arguments: &Arguments, configuration: &Configuration) -> anyhow::Resul
     let secrets = match arguments.raw {
         true => Secrets::Shown,
         // As with everything else that a model is shown of a history.
-        false => Secrets::Hidden(settings.redact.options(Addresses::All)),
+        false => Secrets::Hidden(settings.redact.of_history()),
     };
     let scope = match &arguments.conversation {
         Some(beginning) => Scope::Conversation(beginning.clone()),

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use mainstay_engine::decide::marker::reference;
 use mainstay_engine::ledger::scribe::Scribe;
-use mainstay_engine::redact::Addresses;
 use mainstay_engine::redact::Key;
 use mainstay_engine::redact::Redactor;
 use mainstay_store::Store;
@@ -15,11 +14,14 @@ use crate::config::Redact;
 /// A scribe for a conversation, which goes on from what the store remembers of it.
 pub fn scribe(store: &mut Store, document: &Document, conversation: &str, redact: Redact) -> anyhow::Result<Scribe> {
     let key = store.key()?;
-    // What a model is shown of a history names no machine, unless the configuration says otherwise.
-    let redactor = Redactor::new(Key::new(key), redact.options(Addresses::All));
-    let mut scribe = Scribe::new(key, Arc::new(redactor));
+    let mut scribe = Scribe::new(key, Arc::new(redactor(store, redact)?));
     store.resume(&mut scribe, document.transcript.messages(), conversation)?;
     Ok(scribe)
+}
+
+/// What hides the secrets of a history wherever it is shown.
+pub fn redactor(store: &mut Store, redact: Redact) -> anyhow::Result<Redactor> {
+    Ok(Redactor::new(Key::new(store.key()?), redact.of_history()))
 }
 
 /// The session's own id, else a name made of how the conversation begins.

@@ -4,12 +4,15 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use clap::Args;
+use mainstay_engine::redact::Redactor;
 use mainstay_store::Scope;
 use mainstay_store::Store;
 use mainstay_store::reference_in;
 use serde::Serialize;
 
 use crate::config::Configuration;
+use crate::config::Overrides;
+use crate::memory;
 use crate::screen::Screen;
 use crate::screen::number;
 use crate::screen::opening;
@@ -34,6 +37,10 @@ pub struct Arguments {
     #[arg(long, value_name = "COUNT", default_value_t = 10)]
     most: usize,
 
+    /// Show texts with their secrets, byte for byte.
+    #[arg(long)]
+    raw: bool,
+
     /// Where the store is (default: MAINSTAY_STORE, the configuration file, or the user's data directory).
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
@@ -53,11 +60,23 @@ struct Whole {
 
 /// Shows one text whole, or what matches the words.
 pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Screen) -> anyhow::Result<()> {
-    let store = Store::open_existing(&configuration.store(arguments.store.as_ref())?)?;
+    let settings = configuration.settings(&Overrides {
+        store: arguments.store.clone(),
+        ..Overrides::default()
+    })?;
+    let mut store = Store::open_existing(&settings.store_path()?)?;
+    // Agents read this in their shells as they read what is recalled over MCP.
+    let redactor = match arguments.raw {
+        true => None,
+        false => Some(memory::redactor(&mut store, settings.redact)?),
+    };
     let reference = reference_in(&arguments.words.join(" "));
     if let Some(reference) = &reference
-        && let Some(fetched) = store.fetch(reference)?
+        && let Some(mut fetched) = store.fetch(reference)?
     {
+        if let Some(redactor) = &redactor {
+            hide(redactor, &mut fetched.original);
+        }
         if arguments.json {
             return screen.json(&Whole {
                 reference: fetched.reference,
@@ -89,7 +108,11 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
     } else {
         arguments.most
     };
-    let hits = store.find(&arguments.words.join(" "), scope, most)?;
+    let shown = |text: &str| match &redactor {
+        Some(redactor) => redactor.redact(text).text,
+        None => text.to_owned(),
+    };
+    let hits = store.find_shown(&arguments.words.join(" "), scope, most, &shown)?;
     if let (Some(reference), true) = (&reference, hits.is_empty()) {
         anyhow::bail!("nothing is kept under the reference {reference}");
     }
@@ -121,4 +144,12 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
         }
     }
     screen.faint("\nmainstay recall REFERENCE shows one of them whole.")
+}
+
+/// Hides the secrets of a text; one without any stays byte for byte, whatever it is.
+fn hide(redactor: &Redactor, original: &mut Vec<u8>) {
+    let redacted = redactor.redact(&String::from_utf8_lossy(original));
+    if !redacted.spans.is_empty() {
+        *original = redacted.text.into_bytes();
+    }
 }

@@ -99,6 +99,12 @@ impl Screen {
         Ok(self.out.write_all(bytes)?)
     }
 
+    /// Says how far long work is, on standard error: a log has no progress bar.
+    pub fn note(&mut self, text: &str) {
+        // A terminal that is gone cannot be told about it.
+        let _ = writeln!(self.err, "{}", plain(text));
+    }
+
     /// Says something that is not a failure but should be known, on standard error.
     pub fn warn(&mut self, text: &str) {
         // A terminal that is gone cannot be told about it.

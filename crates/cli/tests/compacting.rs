@@ -269,6 +269,30 @@ fn without_force_it_says_why_nothing_needs_doing() {
 }
 
 #[test]
+fn a_target_beyond_reach_ends_with_its_own_code_and_names_the_smallest() {
+    let home = Home::new();
+    for engine in ["prune", "ledger"] {
+        let arguments = ["compact", &example(), "--engine", engine, "--json", "--target"];
+        let missed = home.run(&[&arguments[..], &["10"]].concat());
+        assert_eq!(missed.status.code(), Some(3), "{engine}");
+        let report: Value = serde_json::from_slice(&missed.stdout).unwrap();
+        assert_eq!(report["compacted"], false);
+        assert_eq!(report["tokens_after"], report["tokens_before"]);
+        let smallest = report["smallest_target"].as_u64().unwrap().to_string();
+        let met = home.json(&[&arguments[..], &[&smallest]].concat());
+        assert_eq!(met["compacted"], true, "{engine} at {smallest}: {met}");
+        assert_eq!(met["smallest_target"], Value::Null);
+        let text = home.run(&["compact", &example(), "--engine", engine, "--target", "10"]);
+        let told = String::from_utf8(text.stdout).unwrap();
+        assert!(told.contains("Smallest possible target: "), "{told}");
+    }
+    assert_eq!(
+        home.run(&["compact", &example(), "--target", "few"]).status.code(),
+        Some(2)
+    );
+}
+
+#[test]
 fn errors_of_the_store_are_clear_and_change_nothing() {
     let home = Home::new();
     let none = home.run(&["checkpoints"]);

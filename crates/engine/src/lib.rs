@@ -25,6 +25,8 @@ pub mod transcript;
 pub mod account;
 
 pub mod economy;
+/// One tool output in a small form, by its kind.
+pub mod shrink;
 
 pub mod decide;
 

@@ -8,6 +8,9 @@
 //! of them, models that answer and judge by a [`rubric`], or a [`grade`] without any. A [`run`] leaves a [`record`] behind;
 //! [`compare`] holds two against each other.
 //!
+//! [`continuation`] asks whether an agent can go on: recorded sessions are cut, and judges who know the real future score what models
+//! make of each state.
+//!
 //! ```
 //! use mainstay_eval::retention::identifiers;
 //!
@@ -50,3 +53,6 @@ pub mod view;
 pub mod scrub;
 
 pub mod ab;
+
+pub mod board;
+pub mod continuation;

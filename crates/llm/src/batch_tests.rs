@@ -63,6 +63,65 @@ fn lines_are_what_the_providers_document() {
 }
 
 #[test]
+fn requests_that_begin_alike_stand_together_and_anthropics_mark_what_they_share() {
+    let state = "what was said, line by line\n".repeat(300);
+    let other = "another history altogether\n".repeat(300);
+    let ask = |state: &str, question: &str| prompt(&format!("<h>\n{state}</h>\n\nQuestion: {question}"));
+    let prompts = [
+        ask(&state, "Where is it?"),
+        ask(&other, "Where is it?"),
+        ask(&state, "Which one?"),
+        ask("short", "Where?"),
+        ask("short", "Which?"),
+        ask(&state, "Who?"),
+    ];
+    for form in [WireForm::Anthropic, WireForm::Chat] {
+        let model = model(form);
+        let requests: Vec<Request<'_>> = IDS
+            .iter()
+            .zip(&prompts)
+            .map(|(id, prompt)| Request {
+                id,
+                model: &model,
+                prompt,
+            })
+            .collect();
+        let content = write(&requests).unwrap().remove(0).content;
+        let lines: Vec<Value> = content
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        let order: Vec<&str> = lines.iter().filter_map(|line| line["custom_id"].as_str()).collect();
+        let is_alike = |id: &&str| ["a", "c", "f"].contains(id);
+        let (first, last) = (order.iter().position(is_alike), order.iter().rposition(is_alike));
+        assert_eq!(last.unwrap() - first.unwrap(), 2, "{order:?}");
+        for line in &lines {
+            let body = if form == WireForm::Anthropic {
+                &line["params"]
+            } else {
+                &line["body"]
+            };
+            let content = &body["messages"].as_array().unwrap().last().unwrap()["content"];
+            let id = line["custom_id"].as_str().unwrap();
+            let is_shared = ["a", "c", "f"].contains(&id) && form == WireForm::Anthropic;
+            assert_eq!(content.is_array(), is_shared, "{id}");
+            if let Some(blocks) = content.as_array() {
+                // Cut at the same place in all of them, and nothing is lost.
+                assert_eq!(blocks[0]["text"].as_str().unwrap(), format!("<h>\n{state}</h>\n\n"));
+                assert_eq!(blocks[0]["cache_control"]["type"], "ephemeral");
+                assert!(blocks[1].get("cache_control").is_none());
+                let whole = IDS.iter().position(|other| *other == id).unwrap();
+                let text = blocks
+                    .iter()
+                    .filter_map(|block| block["text"].as_str())
+                    .collect::<String>();
+                assert_eq!(text, prompts[whole].turns[0].1);
+            }
+        }
+    }
+}
+
+#[test]
 fn files_hold_one_model_and_no_more_than_they_may() {
     let prompt = prompt("Hi");
     let (chat, anthropic) = (model(WireForm::Chat), model(WireForm::Anthropic));

@@ -73,10 +73,13 @@ impl Agent {
     }
 
     fn step(&mut self, turn: usize) {
+        let line = |line: usize| format!("{line}: let value_{turn}_{line} = compute({});\n", turn * line);
+        self.step_with(turn, &(0..12).map(line).collect::<String>());
+    }
+
+    fn step_with(&mut self, turn: usize, output: &str) {
         let id = format!("call_{turn}");
         let path = format!("src/module_{turn}/file_{}.rs", turn * 7);
-        let line = |line: usize| format!("{line}: let value_{turn}_{line} = compute({});\n", turn * line);
-        let output: String = (0..12).map(line).collect();
         let arguments = json!({"path":path}).to_string();
         let (call, result) = match self.form {
             WireForm::Chat => (
@@ -378,6 +381,25 @@ async fn a_summary_is_written_in_the_background_and_in_force_when_it_is_due() {
     assert!(compacted.note.tokens_after.unwrap() < 32_000);
     let body = String::from_utf8_lossy(&compacted.body).into_owned();
     assert!(body.contains("checkout test fails"), "{body}");
+}
+
+#[tokio::test]
+async fn a_step_that_would_fill_the_window_goes_out_shortened_and_stays_so() {
+    for form in FORMS {
+        let folder = tempfile::tempdir().unwrap();
+        let keeper = Keeper::new(keeping(&folder.path().join("store.db"), 16_000));
+        let mut agent = Agent::new(form);
+        (0..7).for_each(|turn| agent.step(turn));
+        agent.step_with(7, &"row of the log\n".repeat(5_000));
+        let first = send(&keeper, &agent).await;
+        assert!(first.note.tokens_after.unwrap() <= 16_000, "{form:?}: {:?}", first.note);
+        let shared = list(form, &first.body);
+        let newest = shared[shared.len() - 1].to_string();
+        assert!(newest.contains("call_7") && newest.contains("recall t"), "{newest}");
+        agent.step(8);
+        let second = list(form, &send(&keeper, &agent).await.body);
+        assert!(second.starts_with(&shared), "{form:?}");
+    }
 }
 
 #[tokio::test]

@@ -40,7 +40,7 @@ mod acceptance;
 
 pub mod time;
 
-mod authorship;
+pub mod authorship;
 
 mod body;
 

@@ -34,6 +34,7 @@ fn block(kept: Vec<usize>, until: usize, seat: Seat) -> Block {
             block_at: 0,
             until,
             is_squeezed: false,
+            shortened: Vec::new(),
         },
         seat,
         carried: Vec::new(),

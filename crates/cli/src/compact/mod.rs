@@ -5,13 +5,14 @@ mod print;
 mod report;
 pub mod summary;
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
 use mainstay_engine::compaction::Compactor;
-use mainstay_engine::compaction::Moment;
+use mainstay_engine::compaction::Moment as EngineMoment;
 use mainstay_engine::compaction::Outcome;
 use mainstay_engine::compaction::Verdict;
 use mainstay_engine::decide::Mode;
@@ -21,7 +22,10 @@ use mainstay_engine::decide::Situation;
 use mainstay_engine::ledger::scribe::NothingToHide;
 use mainstay_engine::ledger::scribe::Scribe;
 use mainstay_engine::transcript::Role;
+use mainstay_engine::verify::Flaw;
+use mainstay_engine::verify::FlawKind;
 use mainstay_engine::verify::NoSecrets;
+use mainstay_engine::verify::Weight;
 use mainstay_store::Store;
 use mainstay_wire::document::Document;
 use mainstay_wire::reading::WireForm;
@@ -41,6 +45,7 @@ use crate::input::busy;
 use crate::memory;
 use crate::output::write;
 use crate::screen::Screen;
+use crate::screen::number;
 
 /// Compact a session: prune what is old, keep every original in the store.
 #[derive(Debug, Args)]
@@ -128,7 +133,7 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
         },
     };
     let known = writers.as_ref().map(|writers| writers.known(document));
-    let moment = Moment {
+    let moment = EngineMoment {
         transcript: &document.transcript,
         budget: &budget,
         policy: &policy,
@@ -159,8 +164,10 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
         None => compactor.pass(&document.transcript, &budget, &policy, situation, &NoSecrets),
     };
     refuse_broken(document, &compactor, situation.roles, &mut outcome);
+    let missed = missed_target(&compactor, &moment, &mut outcome);
     let spent = writers.as_ref().map(summary::Models::spent);
     let mut report = Report::new(document, &outcome, &budget, spent);
+    report.smallest_target = missed.as_ref().and_then(|missed| missed.smallest);
     match (&outcome.verdict, &mut store) {
         (Verdict::Compacted, Some(store)) => {
             let moment = keep::Moment {
@@ -181,10 +188,70 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
         }
     }
     if arguments.json {
-        screen.json(&report)
+        screen.json(&report)?;
     } else {
-        print::outcome(&report, arguments.output.as_deref(), screen)
+        print::outcome(&report, arguments.output.as_deref(), screen)?;
     }
+    missed.map_or(Ok(()), |missed| Err(missed.into()))
+}
+
+/// A target that cannot be met; the command ends with exit code 3.
+#[derive(Debug)]
+pub struct TargetNotMet {
+    target: u64,
+    smallest: Option<u64>,
+}
+
+impl fmt::Display for TargetNotMet {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "the target of {} tokens cannot be met", number(self.target))?;
+        match self.smallest {
+            Some(smallest) => write!(formatter, "; the smallest possible target is {}", number(smallest)),
+            None => write!(formatter, ", and no pass makes this conversation smaller"),
+        }
+    }
+}
+
+impl std::error::Error for TargetNotMet {}
+
+/// Whether a target that was asked for was missed. What pruning alone comes to is then not given out either: a result is
+/// at or under its target.
+fn missed_target(compactor: &Compactor, moment: &EngineMoment<'_>, outcome: &mut Outcome) -> Option<TargetNotMet> {
+    let target = moment
+        .policy
+        .target
+        .filter(|target| moment.situation.prompt > *target)?;
+    let is_fatal = |flaw: &Flaw| flaw.weight == Weight::Fatal;
+    let is_size = |flaw: &Flaw| matches!(flaw.kind, FlawKind::OverTarget | FlawKind::NotSmaller);
+    match outcome.verdict {
+        Verdict::Compacted if !outcome.missed_target() => return None,
+        Verdict::Compacted => {
+            outcome.verdict = Verdict::Unchanged(format!(
+                "pruning comes down to {} tokens, above the target of {target}",
+                outcome.prompt_after
+            ));
+            outcome.dropped.clear();
+            outcome.earliest_changed = None;
+        }
+        // Refused for another reason: a smaller result would be refused as well.
+        Verdict::Unchanged(_) if outcome.flaws.iter().any(|flaw| is_fatal(flaw) && !is_size(flaw)) => return None,
+        Verdict::Unchanged(_) => {}
+    }
+    outcome.prompt_after = outcome.plan.tokens_before;
+    Some(TargetNotMet {
+        target,
+        smallest: before_the_pass(compactor, moment).smallest_target(moment),
+    })
+}
+
+/// A compactor that has learned the conversation and changed nothing yet.
+fn before_the_pass(compactor: &Compactor, moment: &EngineMoment<'_>) -> Compactor {
+    let mut fresh = Compactor::new(compactor.tally().family(), moment.policy);
+    if let Some(scribe) = compactor.scribe() {
+        fresh = fresh.with_scribe(scribe.clone());
+    }
+    fresh.observe(moment.transcript);
+    fresh
 }
 
 /// A last look at the whole: what the provider would refuse, and did not before, is not given out.

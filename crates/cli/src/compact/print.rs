@@ -17,8 +17,10 @@ use crate::screen::plain;
 pub fn outcome(report: &Report, output: Option<&str>, screen: &mut Screen) -> anyhow::Result<()> {
     if !report.compacted {
         screen.line(&format!("Nothing was changed: {}.", report.reason))?;
-        if report.reason.contains("a compaction was asked for") {
-            screen.faint("What could be pruned is recent or small; --target reaches into recent outputs, a lower --tail leaves more.")?;
+        if let Some(smallest) = report.smallest_target {
+            screen.line(&format!("Smallest possible target: {} tokens.", number(smallest)))?;
+        } else if report.reason.contains("a compaction was asked for") {
+            screen.faint("A lower --tail leaves more to compact; --target reaches into recent outputs.")?;
         } else if report.reason.contains("is below the threshold") || report.reason.contains("is not above the target")
         {
             screen.faint("--force compacts all the same; --window or --target say what it must fit.")?;

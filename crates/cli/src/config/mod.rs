@@ -28,6 +28,7 @@ pub use choices::EngineChoice;
 pub use choices::TimingChoice;
 pub use choices::WayChoice;
 pub use keys::KeySource;
+pub use models::Candidate;
 pub use proxy::ProxyOverrides;
 pub use settings::Asking;
 pub use settings::Overrides;
@@ -43,7 +44,6 @@ use clap::Subcommand;
 use mainstay_llm::model::Model;
 use mainstay_proxy::door::Token;
 
-use crate::config::models::Candidate;
 use crate::config::origin::Origin;
 use crate::config::place::Place;
 use crate::config::source::Source;

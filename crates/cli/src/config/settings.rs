@@ -86,6 +86,11 @@ pub struct Redact {
 }
 
 impl Redact {
+    /// For whatever shows a history to a model, an agent or a log of one: it names no machine unless somebody said otherwise.
+    pub fn of_history(self) -> Options {
+        self.options(Addresses::All)
+    }
+
     /// For a place that hides these addresses where nobody said anything else.
     pub fn options(self, usual: Addresses) -> Options {
         Options {

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use mainstay_eval::fixture::Exam;
 use mainstay_eval::fixture::Kind;
 use mainstay_eval::fixture::Outline;
 use mainstay_eval::fixture::Shape;
 use mainstay_eval::fixture::Subject;
 
+use crate::eval::holding::plan;
 use crate::screen::Screen;
 use crate::screen::plain;
 
@@ -22,6 +22,14 @@ pub struct Arguments {
     #[arg(value_name = "DIR")]
     directory: Option<PathBuf>,
 
+    /// The same as DIR, by the name that the other commands have for it.
+    #[arg(long, value_name = "DIR", conflicts_with = "directory")]
+    exam: Option<PathBuf>,
+
+    /// List with these probes: a bank file, or a directory of them.
+    #[arg(long, value_name = "PATH")]
+    probes: Option<PathBuf>,
+
     /// Print JSON (documented in docs/json.md).
     #[arg(long)]
     json: bool,
@@ -29,10 +37,8 @@ pub struct Arguments {
 
 /// Lists.
 pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
-    let exam = match &arguments.directory {
-        Some(directory) => Exam::read(directory)?,
-        None => Exam::built_in()?,
-    };
+    let directory = arguments.directory.as_deref().or(arguments.exam.as_deref());
+    let exam = plan::exam(directory, arguments.probes.as_deref(), &[])?;
     let outlines: Vec<Outline> = exam.subjects.iter().map(Subject::outline).collect();
     if arguments.json {
         return screen.json(&outlines);

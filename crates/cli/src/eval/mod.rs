@@ -2,7 +2,9 @@
 
 mod ab;
 mod blocks;
+mod board;
 mod compare;
+mod continuation;
 mod gate;
 mod holding;
 mod list;
@@ -32,7 +34,10 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     List(list::Arguments),
+    Board(board::Arguments),
     Compare(compare::Arguments),
+    #[command(name = "continue")]
+    Continuation(Box<continuation::Arguments>),
     Noise(noise::Arguments),
     Ab(Box<ab::Arguments>),
     Preflight(preflight::Arguments),
@@ -47,7 +52,9 @@ enum Command {
 pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Screen) -> anyhow::Result<()> {
     match &arguments.command {
         Command::List(arguments) => list::run(arguments, screen),
+        Command::Board(arguments) => board::run(arguments, screen),
         Command::Compare(arguments) => compare::run(arguments, screen),
+        Command::Continuation(arguments) => continuation::run(arguments, configuration, screen),
         Command::Noise(arguments) => noise::run(arguments, screen),
         Command::Ab(arguments) => ab::run(arguments, configuration, screen),
         Command::Preflight(arguments) => preflight::run(arguments, screen),

@@ -20,6 +20,14 @@ pub struct Arguments {
     #[arg(value_name = "DIR")]
     directory: Option<PathBuf>,
 
+    /// The same as DIR, by the name that the other commands have for it.
+    #[arg(long, value_name = "DIR", conflicts_with = "directory")]
+    exam: Option<PathBuf>,
+
+    /// Check these probes: a bank file, or a directory of them.
+    #[arg(long, value_name = "PATH")]
+    probes: Option<PathBuf>,
+
     /// Warnings are errors.
     #[arg(long)]
     strict: bool,
@@ -40,14 +48,16 @@ struct Report<'a> {
 
 /// Validates.
 pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
-    let files = match &arguments.directory {
-        Some(directory) => Files::in_directory(directory)?,
-        None => Files::built_in(),
+    let directory = arguments.directory.as_deref().or(arguments.exam.as_deref());
+    let files = match (directory, &arguments.probes) {
+        (directory, Some(probes)) => Files::with_probes(directory, probes)?,
+        (Some(directory), None) => Files::in_directory(directory)?,
+        (None, None) => Files::built_in(),
     };
     if files.is_empty() {
         anyhow::bail!("there are no fixtures: fixtures/NAME.json and probes/NAME.probes.json are expected");
     }
-    let findings = validate(&files, arguments.directory.is_none());
+    let findings = validate(&files, directory.is_none() && arguments.probes.is_none());
     let count = |severity| findings.iter().filter(|finding| finding.severity == severity).count();
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
     let passed = errors == 0 && (warnings == 0 || !arguments.strict);

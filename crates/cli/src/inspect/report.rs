@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use mainstay_engine::account::Budget;
+use mainstay_engine::account::Family;
 use mainstay_engine::account::Level;
 use mainstay_engine::account::Tally;
 use mainstay_engine::account::Tokens;
@@ -19,6 +20,7 @@ use mainstay_engine::transcript::Severity;
 use mainstay_engine::transcript::Timestamp;
 use mainstay_engine::transcript::Trigger;
 use mainstay_engine::transcript::Usage;
+use mainstay_engine::transcript::split_by_author;
 use mainstay_wire::document::Document;
 use serde::Serialize;
 
@@ -74,6 +76,7 @@ pub struct TokenReport {
     pub tool_definitions: u64,
     pub by_kind: BTreeMap<&'static str, u64>,
     pub by_role: BTreeMap<&'static str, u64>,
+    pub by_author: BTreeMap<&'static str, u64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -234,7 +237,46 @@ fn tokens(document: &Document, tally: &Tally, definitions: u64) -> TokenReport {
         tool_definitions: definitions,
         by_kind: kinds.into_iter().filter(|(_, count)| *count > 0).collect(),
         by_role,
+        by_author: tokens_by_author(document, tally),
     }
+}
+
+/// Whose the tokens are: results are the tool's, and what the agent program puts into the person's messages is the program's.
+fn tokens_by_author(document: &Document, tally: &Tally) -> BTreeMap<&'static str, u64> {
+    let mut by_author: BTreeMap<&'static str, u64> = BTreeMap::new();
+    for (message, tokens) in document.transcript.messages().iter().zip(tally.messages()) {
+        let mut left = tokens.total();
+        if message.author == Author::User {
+            for (author, part_tokens) in foreign_tokens(message, tally.family()) {
+                let taken = part_tokens.min(left);
+                *by_author.entry(author.name()).or_default() += taken;
+                left -= taken;
+            }
+        }
+        *by_author.entry(message.author.name()).or_default() += left;
+    }
+    by_author.retain(|_, count| *count > 0);
+    by_author
+}
+
+/// What others than the person wrote into their message.
+fn foreign_tokens(message: &Message, family: Family) -> Vec<(Author, u64)> {
+    let mut foreign = Vec::new();
+    for part in &message.parts {
+        match part {
+            Part::Result(_) => foreign.push((Author::Tool, measure_part(part, family).total())),
+            Part::Text(text) => {
+                let segments = split_by_author(text).into_iter();
+                let others = segments.filter(|segment| segment.author != Author::User);
+                foreign.extend(others.map(|segment| {
+                    let words = Part::Text(segment.text.into());
+                    (segment.author, measure_part(&words, family).total())
+                }));
+            }
+            Part::Call(_) | Part::Thinking(_) | Part::Media(_) | Part::Opaque(_) => {}
+        }
+    }
+    foreign
 }
 
 fn tools(document: &Document, tally: &Tally) -> Vec<Tool> {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use mainstay_engine::account::Budget;
 use mainstay_engine::account::ModelLimits;
 use mainstay_engine::decide::EconomicPolicy;
-use mainstay_engine::redact::Addresses;
 use mainstay_engine::summary::prompts::Prompts;
 use mainstay_llm::chain::Chain;
 use mainstay_proxy::settings::Keeping;
@@ -36,7 +35,7 @@ pub fn keeping(settings: &Settings, screen: &mut Screen) -> anyhow::Result<Keepi
         },
         window: settings.window,
         roles: settings.roles.into(),
-        redact: settings.redact.options(Addresses::All),
+        redact: settings.redact.of_history(),
         writing: writing(settings, screen)?,
         trim: Some(proxy.trim.unwrap_or(GIANT)).filter(|limit| *limit > 0),
         patience: proxy.patience,

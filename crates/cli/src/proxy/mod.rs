@@ -12,7 +12,6 @@ use std::time::Duration;
 
 use clap::Args;
 use clap::ValueEnum;
-use mainstay_engine::redact::Addresses;
 use mainstay_proxy::door::Door;
 use mainstay_proxy::keeper::Keeper;
 use mainstay_proxy::log::Level;
@@ -233,7 +232,7 @@ fn recall(settings: &Settings) -> anyhow::Result<Option<Recall>> {
     if !settings.proxy.recall {
         return Ok(None);
     }
-    let secrets = Secrets::Hidden(settings.redact.options(Addresses::All));
+    let secrets = Secrets::Hidden(settings.redact.of_history());
     Ok(Some(Recall::new(settings.store_path()?, secrets, Scope::Everything)))
 }
 

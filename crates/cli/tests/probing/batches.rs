@@ -1,5 +1,6 @@
 //! Requests as batch files and back: the same run as the live one.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use mainstay_tests::examiner::Examiner;
@@ -26,10 +27,16 @@ fn run_batches(out: &Path, examiner: &Examiner, spoiled: &mut bool) -> usize {
     rounds.sort();
     let round = rounds.last().unwrap();
     let mut results = Vec::new();
+    let mut ids = BTreeSet::new();
     for entry in std::fs::read_dir(round).unwrap() {
-        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|ending| ending == "tsv") {
+            continue;
+        }
+        let text = std::fs::read_to_string(path).unwrap();
         for line in text.lines() {
             let request: Value = serde_json::from_str(line).unwrap();
+            ids.insert(request["custom_id"].as_str().unwrap().to_owned());
             let (words, input) = examiner.reply(&request["body"]);
             if !std::mem::replace(spoiled, true) {
                 results.push(
@@ -45,6 +52,17 @@ fn run_batches(out: &Path, examiner: &Examiner, spoiled: &mut bool) -> usize {
         }
     }
     let count = results.len();
+    let table = std::fs::read_to_string(round.join("requests.tsv")).unwrap();
+    let rows: Vec<Vec<&str>> = table.lines().skip(1).map(|row| row.split('\t').collect()).collect();
+    let named: BTreeSet<String> = rows.iter().map(|row| row[0].to_owned()).collect();
+    assert_eq!(named, ids, "every request is in the table, and nothing else");
+    for row in &rows {
+        let is_summary = row[1] == "summarise";
+        assert!(
+            row.len() == 8 && FIXTURES.contains(&row[2]) && row[4].is_empty() == is_summary,
+            "{row:?}"
+        );
+    }
     results.reverse();
     let lines: Vec<String> = results.iter().map(Value::to_string).collect();
     std::fs::write(round.with_extension("results.jsonl"), lines.join("\n")).unwrap();
@@ -96,4 +114,43 @@ fn a_batched_run_comes_to_what_the_live_one_does() {
     assert_eq!(batched, live);
     // Summaries, what to search for, answers, judgements; and once more for what came to nothing.
     assert!(rounds <= 5, "{rounds}");
+}
+
+#[test]
+fn batch_files_are_written_and_read_without_a_key() {
+    let exam = read(&own_exam(), &FIXTURES[..1]);
+    let stage = Stage::new(&own_exam(), Examiner::new(&exam));
+    let config = stage.path("config.toml");
+    let file = std::fs::read_to_string(&config).unwrap();
+    let keyed = file.replace(
+        "form = \"openai-chat\"",
+        "form = \"openai-chat\"\nkey_env = \"A_KEY_THAT_IS_NOT_SET\"",
+    );
+    std::fs::write(&config, keyed).unwrap();
+    let shape = [
+        "--fixtures",
+        FIXTURES[0],
+        "--repeat",
+        "1",
+        "--arms",
+        "ledger",
+        "--no-recall",
+    ];
+    let live = stage.run("live", &shape);
+    assert!(
+        text(&live.stderr).contains("A_KEY_THAT_IS_NOT_SET"),
+        "{}",
+        text(&live.stderr)
+    );
+    let out = stage.path("batches").display().to_string();
+    succeeded(&stage.run("keyless", &[&shape[..], &["--batch-out", &out]].concat()));
+    let examiner = Examiner::new(&exam);
+    let directory = stage.path("results/keyless").display().to_string();
+    let mut spoiled = true;
+    for _ in 0..2 {
+        run_batches(Path::new(&out), &examiner, &mut spoiled);
+        succeeded(&stage.eval(&["run", "--resume", &directory, "--batch-in", &out, "--batch-out", &out]));
+    }
+    assert!(stage.path("results/keyless/report.json").exists());
+    assert!(stage.server.received().is_empty());
 }

@@ -117,3 +117,42 @@ fn without_models_states_are_graded_and_nobody_is_asked() {
     succeeded(&stage.eval(&["run", "--exam", &own, "--label", "e"]));
     assert_eq!(stage.report("e"), report);
 }
+
+#[test]
+fn an_arm_that_asked_no_model_says_so_and_is_the_same_as_the_ledger() {
+    let own = own_exam();
+    let stage = Stage::new(&own, Examiner::new(&read(&own, &[])));
+    let arguments = [
+        "run",
+        "--label",
+        "f",
+        "--fixtures",
+        "config-backup-plan",
+        "--arms",
+        "ledger",
+        "hybrid",
+        "--no-recall",
+    ];
+    succeeded(&stage.eval(&arguments));
+    let report = stage.report("f");
+    let arms = report["arms"].as_array().unwrap();
+    let hybrid = arms.iter().find(|arm| arm["arm"] == "hybrid").unwrap();
+    let why = hybrid["without_model"].as_str().unwrap();
+    assert!(why.contains("no model was asked"), "{why}");
+    let ledger = arms.iter().find(|arm| arm["arm"] == "ledger").unwrap();
+    assert!(ledger["without_model"].is_null());
+    let pairs = report["identical"].as_array().unwrap();
+    let same = pairs
+        .iter()
+        .find(|pair| pair["arms"] == serde_json::json!(["ledger", "hybrid"]))
+        .unwrap();
+    assert_eq!(
+        (&same["states"], &same["same_states"], &same["answers"]),
+        (&1.into(), &1.into(), &0.into())
+    );
+    let text = std::fs::read_to_string(stage.path("results/f/report.md")).unwrap();
+    assert!(
+        text.contains("`hybrid`: no model was asked") && text.contains("are identical in 1 of 1 states"),
+        "{text}"
+    );
+}

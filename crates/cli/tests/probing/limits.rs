@@ -148,16 +148,59 @@ fn an_exam_with_a_probe_twice_is_refused() {
 }
 
 #[test]
+fn a_judge_alone_answers_too_and_own_probes_are_asked() {
+    let stage = Stage::new(&own_exam(), Examiner::new(&read(&own_exam(), &[FIXTURE])));
+    let bank = format!(
+        r#"{{"fixture": "{FIXTURE}", "probes": [{{"id": "mine", "type": "recall", "question": "What?", "expected_facts": ["x"]}}]}}"#
+    );
+    std::fs::write(stage.path("mine.json"), bank).unwrap();
+    let arguments = [
+        "run",
+        "--probes",
+        "mine.json",
+        "--judge-model",
+        "judge",
+        "--dry-run",
+        "--json",
+    ];
+    let output = stage.eval(&arguments);
+    succeeded(&output);
+    let planned: Value = serde_json::from_str(&text(&output.stdout)).unwrap();
+    assert_eq!(planned["fixtures"], serde_json::json!([FIXTURE]));
+    let duties: Vec<_> = planned["expected"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|duty| (duty["duty"].as_str().unwrap(), duty["model"].as_str().unwrap()))
+        .collect();
+    assert_eq!(duties.len(), 2, "{duties:?}");
+    assert!(
+        duties[0].0 == "answer" && duties[1].0 == "judge" && duties[0].1 == duties[1].1,
+        "{duties:?}"
+    );
+    let listed = stage.eval(&[
+        "list",
+        "--exam",
+        &own_exam().display().to_string(),
+        "--probes",
+        "mine.json",
+        "--json",
+    ]);
+    succeeded(&listed);
+    let listed: Value = serde_json::from_str(&text(&listed.stdout)).unwrap();
+    assert_eq!(
+        (listed.as_array().unwrap().len(), &listed[0]["probes"]["recall"]),
+        (1, &1.into())
+    );
+}
+
+#[test]
 fn what_cannot_be_meant_is_refused_with_what_to_do() {
     let stage = Stage::new(&own_exam(), Examiner::new(&read(&own_exam(), &[FIXTURE])));
     let own = own_exam().display().to_string();
     for (arguments, says) in [
         (
-            &["run", "--exam", &own, "--judge", "judge"][..],
-            "a judge needs answers",
-        ),
-        (
-            &["run", "--exam", &own, "--arms", "legder"],
+            &["run", "--exam", &own, "--arms", "legder"][..],
             "there is no engine \"legder\"",
         ),
         (

@@ -416,6 +416,7 @@ impl Pending {
         let reading = Reading {
             previous: self.told.as_deref(),
             records: is_partial.then_some(self.chunks.as_slice()),
+            is_beside_ledger: self.writing.has_ledger,
         };
         let look = AssertUnwindSafe(|| compactor.review(moment, span, text, stop, reading, self.writing.tokens));
         catch_unwind(look).ok().flatten()

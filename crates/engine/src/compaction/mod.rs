@@ -8,6 +8,7 @@
 //! retries or talks to anybody. Whatever comes back, the walk ends in an outcome.
 
 mod asking;
+mod floor;
 mod moment;
 mod outcome;
 mod replacing;
@@ -33,6 +34,7 @@ use crate::decide::Progress;
 use crate::decide::Situation;
 use crate::decide::Standing;
 use crate::decide::Survey;
+use crate::decide::budget_before_due;
 use crate::decide::plan;
 use crate::decide::plan_replacement;
 use crate::decide::plan_writing;
@@ -42,10 +44,12 @@ use crate::transcript::Message;
 use crate::transcript::Spot;
 use crate::transcript::Transcript;
 use crate::transform::Change;
+use crate::transform::Pruned;
 use crate::transform::changed_message;
 use crate::transform::prune;
-use crate::verify::FlawKind;
+use crate::verify::Flaw;
 use crate::verify::LeakCheck;
+use crate::verify::Weight;
 use crate::verify::check_leaks;
 use crate::verify::check_scope;
 use crate::verify::check_size;
@@ -66,6 +70,15 @@ const MOST_CORRECTIONS: usize = 3;
 const FAILED: &str = "the ledger could not be written, so nothing was changed";
 /// Tokens that each correction aims below what was missed.
 const CORRECTION_MARGIN: u64 = 50;
+
+/// What a target is to an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TargetRule {
+    /// A result above it is refused.
+    Meet,
+    /// A result above it is given out with a warning: a host whose prompt did not fit is better off with less.
+    Approach,
+}
 
 /// Compacts one conversation, again and again as it grows.
 #[derive(Clone, Debug)]
@@ -164,6 +177,8 @@ impl Compactor {
             plan.reasons.push(FAILED.to_owned());
         }
         if let (Mode::Full, Some(scribe)) = (plan.mode, &self.scribe) {
+            let is_early = situation.forced && policy.target.is_none();
+            let early = is_early.then(|| budget_before_due(budget, situation.prompt));
             plan_replacement(
                 &mut plan,
                 transcript,
@@ -173,7 +188,7 @@ impl Compactor {
                     earlier_block: scribe.resumed_block(),
                     first_words_hold: scribe.first_words_hold(transcript.messages()),
                 },
-                budget,
+                early.as_ref().unwrap_or(budget),
                 policy,
                 situation,
             );
@@ -205,22 +220,33 @@ impl Compactor {
 
     /// Carries a plan out without asking anybody.
     fn pass_alone(&mut self, moment: &Moment<'_>, plan: Plan) -> Outcome {
-        let mut outcome = self.attempt(moment, plan);
+        let mut outcome = self.attempt(moment, plan, TargetRule::Meet);
         // Plans estimate what placeholders will cost; a target that was just missed is aimed at again, lower.
         let mut situation = moment.situation;
-        for _ in 0..MOST_CORRECTIONS {
-            let missed = outcome.flaws.iter().any(|flaw| flaw.kind == FlawKind::OverTarget);
-            let (Some(target), true) = (moment.policy.target, missed) else {
-                break;
-            };
+        let Some(target) = moment.policy.target else {
+            return outcome;
+        };
+        for round in 1..=MOST_CORRECTIONS {
+            if !outcome.missed_target() {
+                return outcome;
+            }
             situation.margin += outcome.prompt_after.saturating_sub(target) + CORRECTION_MARGIN;
+            // Pruning ends with everything that may be pruned: more than was asked for, but at the target.
+            if round == MOST_CORRECTIONS && outcome.plan.mode == Mode::PruneOnly {
+                situation.margin = target;
+            }
             let lower = Moment { situation, ..*moment };
-            outcome = self.attempt(&lower, self.plan(&lower));
+            outcome = self.attempt(&lower, self.plan(&lower), TargetRule::Meet);
+        }
+        if outcome.missed_target() && moment.policy.engine == Engine::Prune {
+            situation.margin = target;
+            let lowest = Moment { situation, ..*moment };
+            outcome = self.attempt(&lowest, self.plan(&lowest), TargetRule::Approach);
         }
         outcome
     }
 
-    fn attempt(&mut self, moment: &Moment<'_>, plan: Plan) -> Outcome {
+    fn attempt(&mut self, moment: &Moment<'_>, plan: Plan, rule: TargetRule) -> Outcome {
         let Moment {
             transcript,
             policy,
@@ -239,23 +265,24 @@ impl Compactor {
             }
             (Mode::Full | Mode::Nothing, _) => return outcome,
         }
-        let hide = |text: &str| self.scribe.as_ref().and_then(|scribe| scribe.hide(text));
-        let pruned = prune(transcript, &outcome.plan, self.tally.family(), &hide);
-        let saved: u64 = pruned
-            .dropped
-            .iter()
-            .map(|dropped| dropped.tokens - dropped.tokens_left)
-            .sum();
+        let pruned = self.pruned(moment, &outcome.plan);
+        let saved = pruned.saved();
         outcome.counted_after = before.saturating_sub(saved);
         outcome.prompt_after = situation.prompt.saturating_sub((saved as f64 * situation.scale) as u64);
         outcome.flaws = check_scope(transcript, &outcome.plan.boundary, &pruned.changes);
         outcome.flaws.extend(check_size(before, outcome.counted_after));
         outcome.flaws.extend(check_leaks(&pruned.changes, leaks));
-        // A plan only estimates: what was accepted for its runway must really have it.
-        if policy.engine != Engine::Prune {
-            outcome
-                .flaws
-                .extend(check_target(outcome.prompt_after, outcome.plan.target));
+        // A plan only estimates: what was accepted for its runway must really have it. Pruning alone that nobody gave a
+        // target takes what it gets.
+        if policy.engine != Engine::Prune || policy.target.is_some() {
+            let missed = check_target(outcome.prompt_after, outcome.plan.target);
+            outcome.flaws.extend(missed.map(|flaw| match rule {
+                TargetRule::Meet => flaw,
+                TargetRule::Approach => Flaw {
+                    weight: Weight::Warning,
+                    ..flaw
+                },
+            }));
         }
         if outcome.is_refused() {
             return outcome;
@@ -272,6 +299,12 @@ impl Compactor {
         self.changes.extend(pruned.changes);
         self.advance(&outcome.plan);
         outcome
+    }
+
+    /// What pruning by a plan would change.
+    fn pruned(&self, moment: &Moment<'_>, plan: &Plan) -> Pruned {
+        let hide = |text: &str| self.scribe.as_ref().and_then(|scribe| scribe.hide(text));
+        prune(moment.transcript, plan, self.tally.family(), &hide)
     }
 
     /// What this pass has decided need not be looked at again.
@@ -318,3 +351,7 @@ impl Compactor {
         messages
     }
 }
+
+#[cfg(test)]
+#[path = "compaction_tests.rs"]
+mod tests;

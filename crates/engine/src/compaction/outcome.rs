@@ -12,6 +12,7 @@ use crate::transcript::Spot;
 use crate::transform::Change;
 use crate::transform::Dropped;
 use crate::verify::Flaw;
+use crate::verify::FlawKind;
 use crate::verify::Weight;
 
 /// What a pass came to.
@@ -76,6 +77,11 @@ impl Outcome {
             (Some(_), Some(writing)) if writing.was_used => "summary",
             (Some(_), _) => "ledger",
         }
+    }
+
+    /// Whether the result is above the target that was asked for.
+    pub fn missed_target(&self) -> bool {
+        self.flaws.iter().any(|flaw| flaw.kind == FlawKind::OverTarget)
     }
 
     /// Whether a fatal flaw refuses the result; the verdict then says why.

@@ -20,6 +20,7 @@ use crate::compaction::review::Reading;
 use crate::compaction::review::Review;
 use crate::compaction::review::lost_in;
 use crate::decide::Replacement;
+use crate::decide::Span;
 use crate::decide::seat;
 use crate::ledger::scribe::Missing;
 use crate::ledger::scribe::Scribe;
@@ -35,7 +36,10 @@ use crate::transcript::Part;
 use crate::transcript::Role;
 use crate::transcript::Spot;
 use crate::transform::Change;
+use crate::transform::changed;
+use crate::transform::changed_message;
 use crate::transform::replaced;
+use crate::transform::shorten_parts;
 use crate::verify::Flaw;
 use crate::verify::FlawKind;
 use crate::verify::check_size;
@@ -51,7 +55,7 @@ impl Compactor {
             let told = Some(told);
             let reading = Reading {
                 previous: told.as_deref(),
-                records: None,
+                ..Reading::default()
             };
             self.review(
                 moment,
@@ -134,12 +138,36 @@ impl Compactor {
         // The frame of an earlier pass that sits in a kept message goes: frames are replaced, never nested.
         let framed = self.scribe.as_ref().map(Scribe::framed_parts).unwrap_or_default();
         let framed = framed.into_iter().filter(|spot| span.keeps(spot.message as usize));
-        let stripped: BTreeMap<Spot, Change> = framed.map(|spot| (spot, Change::Drop)).collect();
+        let mut stripped: BTreeMap<Spot, Change> = framed.map(|spot| (spot, Change::Drop)).collect();
         let part = |spot: &Spot| &transcript.messages()[spot.message as usize].parts[spot.part as usize];
         let freed: u64 = stripped
             .keys()
             .map(|spot| measure_part(part(spot), family).total())
             .sum();
+        // What an earlier pass shortened as much already stays as it left it.
+        let earlier = |spot: &Spot| {
+            let whole = part(spot);
+            let after = self.changes.get(spot).map(|change| changed(whole, change));
+            let tokens = |part: &Part| measure_part(part, family).total();
+            after.map_or(0, |after| {
+                tokens(whole).saturating_sub(after.as_ref().map_or(0, tokens))
+            })
+        };
+        let mut shortened = shorten_parts(transcript, &span.shortened, family);
+        shortened
+            .dropped
+            .retain(|dropped| dropped.tokens - dropped.tokens_left > earlier(&dropped.spot));
+        let saving: Vec<(Spot, u64)> = shortened
+            .dropped
+            .iter()
+            .map(|dropped| {
+                let saved = dropped.tokens - dropped.tokens_left;
+                (dropped.spot, saved - earlier(&dropped.spot))
+            })
+            .collect();
+        let freed = freed + saving.iter().map(|(_, saved)| saved).sum::<u64>();
+        let is_shortened = |spot: &Spot| saving.iter().any(|(known, _)| known == spot);
+        stripped.extend(shortened.changes.into_iter().filter(|(spot, _)| is_shortened(spot)));
         outcome.counted_after = kept.saturating_sub(freed) + measure(&block.message, family).total();
         let saved = outcome.counted_before.saturating_sub(outcome.counted_after);
         outcome.prompt_after = situation.prompt.saturating_sub((saved as f64 * situation.scale) as u64);
@@ -168,7 +196,7 @@ impl Compactor {
                 FlawKind::Squeezed,
                 None,
                 format!(
-                    "the newest step or words would fill the target of {}: they are in the ledger",
+                    "the newest step or words would fill the target of {}: they are shortened, or in the ledger",
                     policy.target.unwrap_or(outcome.plan.target)
                 ),
             ));
@@ -182,14 +210,31 @@ impl Compactor {
         outcome.earliest_changed = (0..span.until).find(|index| !span.keeps(*index));
         let before = self.block.as_ref().map(|block| &block.span);
         outcome.dropped = replaced(transcript, span, before, family);
+        for (spot, saved) in saving {
+            *self.saved_in.entry(spot.message).or_default() += saved;
+        }
+        outcome.dropped.extend(shortened.dropped);
         self.saved = self.tally.total().total() - outcome.counted_after;
         // What the tail of the pass holds may be pruned later; what was replaced cannot.
         self.progress.replaced = (0..span.until)
             .rev()
             .find(|index| !span.keeps(*index))
             .map_or(0, |index| index + 1);
+        self.note_emitted(transcript.messages(), span);
         outcome.block = Some(block.clone());
         self.block = Some(block);
+    }
+
+    /// Tells the ledger in which form the kept messages go out that were changed.
+    fn note_emitted(&mut self, messages: &[Message], span: &Span) {
+        let Some(scribe) = self.scribe.as_mut() else {
+            return;
+        };
+        let mut changed: Vec<usize> = self.changes.keys().map(|spot| spot.message as usize).collect();
+        changed.dedup();
+        for index in changed.into_iter().filter(|index| span.keeps(*index)) {
+            scribe.note_emitted(index, &changed_message(index, &messages[index], &self.changes));
+        }
     }
 
     /// The block's message; `None` when it could not be made, for whatever reason.

@@ -85,7 +85,10 @@ impl Pending {
         let topic = topic.as_deref().map(guarded);
         let focus = topic.map(|topic| prompts.fill(Name::Focus, &[("topic", &*topic)]) + "\n");
         let tokens = self.writing.tokens.to_string();
+        // What the block shows anyway is not worth the writer's words.
+        let beside = self.writing.has_ledger.then(|| prompts.fill(Name::Beside, &[]) + "\n");
         let shared = [
+            ("beside", beside.as_deref().unwrap_or_default()),
             ("focus", focus.as_deref().unwrap_or_default()),
             ("tokens", &*tokens),
             ("sections", prompts.text(Name::Sections)),

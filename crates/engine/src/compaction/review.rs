@@ -7,6 +7,7 @@ use crate::account::TokenCounter;
 use crate::compaction::Compactor;
 use crate::compaction::Moment;
 use crate::decide::Span;
+use crate::ledger::entry::Status;
 use crate::ledger::page::Lost;
 use crate::ledger::page::lost_lines;
 use crate::ledger::quote::Quoting;
@@ -14,8 +15,10 @@ use crate::ledger::quote::defused;
 use crate::summary::Stop;
 use crate::summary::records::Record;
 use crate::summary::references::References;
+use crate::summary::references::seen_names;
 use crate::summary::said::Said;
 use crate::summary::sections::changed_lines;
+use crate::transcript::Author;
 use crate::transcript::Content;
 use crate::transcript::Message;
 use crate::transcript::Part;
@@ -48,6 +51,8 @@ pub struct Reading<'a> {
     pub previous: Option<&'a str>,
     /// The records, where what they left out is not the writer's fault: beside a ledger.
     pub records: Option<&'a [String]>,
+    /// Whether the answer stands beside the ledger's own sections.
+    pub is_beside_ledger: bool,
 }
 
 impl Compactor {
@@ -87,6 +92,11 @@ impl Compactor {
         for index in 0..messages.len() {
             said.hear(scribe.shown(messages, index));
         }
+        // Of what is not in the conversation any more the ledger has the person's words.
+        let entries = scribe.ledger().entries();
+        for entry in entries.filter(|entry| entry.author == Author::User && entry.status != Status::Superseded) {
+            said.hear_statement(&entry.value);
+        }
         if let Some(previous) = previous {
             said.hear_earlier(previous);
         }
@@ -94,6 +104,8 @@ impl Compactor {
         let hidden = scribe.hide(text);
         let text = hidden.as_deref().unwrap_or(text);
         let put_in = hidden_names(text);
+        let shown = (0..messages.len()).flat_map(|index| texts_of(scribe.shown(messages, index)));
+        let seen = seen_names(text, shown);
         let family = self.tally.family();
         let cold = (0..messages.len()).filter(|index| !span.keeps(*index));
         let cold: u64 = cold.map(|index| self.tally.messages()[index].total()).sum();
@@ -104,11 +116,12 @@ impl Compactor {
             said: &said,
             knows: &|name| {
                 scribe.evidence().knows(name)
-                    || is_number(name) && (0..messages.len()).any(|index| has(scribe.shown(messages, index), name))
+                    || seen.contains(name)
                     || put_in.contains(name)
                     || previous.is_some_and(|previous| previous.contains(name))
                     || references.list().iter().any(|reference| reference.text.contains(name))
             },
+            is_beside_ledger: reading.is_beside_ledger,
             most_tokens,
             replaced_tokens: cold.max(1),
             count: &|text| family.count(text, TextKind::Prose),
@@ -183,23 +196,24 @@ impl Review {
     }
 }
 
-/// Numbers stand in sentences in more ways than identifiers are looked for.
-fn is_number(name: &str) -> bool {
-    name.bytes()
-        .all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b','))
+/// Everything that a message shows.
+fn texts_of(message: &Message) -> impl Iterator<Item = &str> {
+    message.parts.iter().flat_map(texts_of_part)
 }
 
-/// Whether a message has a word in any of its texts.
-fn has(message: &Message, word: &str) -> bool {
-    message.parts.iter().any(|part| match part {
-        Part::Text(text) => text.contains(word),
-        Part::Call(call) => call.input.as_str().contains(word),
-        Part::Result(result) => result
-            .content
-            .iter()
-            .any(|content| matches!(content, Content::Text(text) if text.contains(word))),
-        Part::Thinking(_) | Part::Media(_) | Part::Opaque(_) => false,
-    })
+fn texts_of_part(part: &Part) -> Vec<&str> {
+    match part {
+        Part::Text(text) => vec![&**text],
+        Part::Call(call) => vec![&*call.name, call.input.as_str()],
+        Part::Result(result) => {
+            let shown = result.content.iter().filter_map(|content| match content {
+                Content::Text(text) => Some(&**text),
+                Content::Media(_) | Content::Opaque(_) => None,
+            });
+            shown.collect()
+        }
+        Part::Thinking(_) | Part::Media(_) | Part::Opaque(_) => Vec::new(),
+    }
 }
 
 /// What must not be lost and is not in a text.

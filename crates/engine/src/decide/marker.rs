@@ -3,6 +3,12 @@
 //! Models copy what they see: a plain `[truncated]` in an old call ends up in the next file they write. Double
 //! brackets that occur in no programming language, and words that say that something was left out, prevent that.
 
+pub use crate::transcript::LEDGER_NATURE;
+pub use crate::transcript::LEDGER_TITLE;
+pub use crate::transcript::REQUEST_OPENING;
+pub use crate::transcript::SUMMARY_TITLE;
+pub use crate::transcript::opens_block;
+
 /// Opens a mark.
 pub const OPEN: char = '⟦';
 /// Closes a mark.
@@ -10,27 +16,6 @@ pub const CLOSE: char = '⟧';
 
 /// How every placeholder of a pruned part begins.
 const PRUNED: &str = "⟦pruned ";
-
-/// The name of the block that stands for replaced history; it opens the block.
-pub const LEDGER_TITLE: &str = "# Semantic RLE context ledger";
-
-/// The name of a block that holds a summary by a model.
-pub const SUMMARY_TITLE: &str = "# Summary of the conversation so far";
-
-/// What a block says of itself in its first line.
-pub const LEDGER_NATURE: &str = "(data, not instructions)";
-
-/// Says whose words stand behind a block.
-pub const REQUEST_OPENING: &str = "The user's request that is being worked on, in their words:\n";
-
-/// Whether a text opens as a block that stands for replaced history.
-pub fn opens_block(text: &str) -> bool {
-    let opening = text.trim_start().lines().next().unwrap_or_default();
-    [LEDGER_TITLE, SUMMARY_TITLE]
-        .iter()
-        .any(|title| opening.starts_with(title))
-        && opening.ends_with(LEDGER_NATURE)
-}
 
 /// Whether a text is a placeholder that an earlier pass left.
 pub fn is_placeholder(text: &str) -> bool {

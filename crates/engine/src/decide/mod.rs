@@ -5,6 +5,7 @@
 //! passes helped.
 
 mod boundary;
+mod candidates;
 mod economic;
 mod keeping;
 pub mod marker;
@@ -45,6 +46,7 @@ pub use plan::plan;
 pub use policy::Engine;
 pub use policy::Policy;
 pub use policy::SummaryPolicy;
+pub use policy::budget_before_due;
 pub use policy::least_reclaimed;
 pub use policy::ledger_tokens;
 pub use policy::low_water;
@@ -62,6 +64,7 @@ pub use seat::template_role;
 pub use situation::ReasoningRule;
 pub use situation::Situation;
 pub use span::Room;
+pub use span::ShortenedPart;
 pub use span::Span;
 pub use span::instruction_tokens;
 pub use span::span;
@@ -71,6 +74,7 @@ pub use survey::Survey;
 pub use thrash::Thrash;
 pub use tools::Deed;
 pub use tools::asked;
+pub use tools::changed_paths;
 pub use tools::cut;
 pub use tools::deed_of;
 pub use tools::deed_of_call;

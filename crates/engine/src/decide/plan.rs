@@ -6,16 +6,14 @@ use crate::account::Budget;
 use crate::account::Tally;
 use crate::decide::boundary::Boundary;
 use crate::decide::boundary::boundary;
+use crate::decide::candidates::Candidates;
 use crate::decide::policy::Engine;
 use crate::decide::policy::Policy;
 use crate::decide::policy::least_reclaimed;
 use crate::decide::policy::low_water;
 use crate::decide::policy::protected_outputs;
 use crate::decide::replace::Replacement;
-use crate::decide::situation::ReasoningRule;
 use crate::decide::situation::Situation;
-use crate::decide::survey::Aside;
-use crate::decide::survey::Output;
 use crate::decide::survey::Superseded;
 use crate::decide::survey::Survey;
 use crate::decide::writing::Writing;
@@ -25,10 +23,6 @@ use crate::transcript::Transcript;
 
 /// About what a placeholder costs: tool, what it was asked, how it ended, size, preview, reference.
 pub const PLACEHOLDER: u64 = 75;
-/// Arguments below this stay: a shortened form would save next to nothing. About 500 characters.
-const LEAST_ARGUMENTS: u64 = 150;
-/// What is left of shortened arguments.
-const SHORTENED_ARGUMENTS: u64 = 80;
 
 /// What is done to one part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,8 +139,35 @@ pub struct Progress {
     pub replaced: usize,
 }
 
-/// Plans a pass.
+/// Plans a pass. Where pruning alone is to meet a target and cannot, the tail gives way as well, down to its least number of
+/// messages: nothing else is left to take from. A tail that was asked for stays.
 pub fn plan(
+    transcript: &Transcript,
+    tally: &Tally,
+    survey: &Survey,
+    progress: &Progress,
+    budget: &Budget,
+    policy: &Policy,
+    situation: Situation,
+) -> Plan {
+    let mut plan = plan_once(transcript, tally, survey, progress, budget, policy, situation);
+    let (Engine::Prune, Some(target), None) = (policy.engine, policy.target, policy.tail) else {
+        return plan;
+    };
+    let aim = target.saturating_sub(situation.margin);
+    let mut tail = budget.tail.min(target / 2);
+    while situation.prompt > target && plan.tokens_expected > aim && tail > 0 {
+        tail /= 2;
+        let shorter = Policy {
+            tail: Some(tail),
+            ..policy.clone()
+        };
+        plan = plan_once(transcript, tally, survey, progress, budget, &shorter, situation);
+    }
+    plan
+}
+
+fn plan_once(
     transcript: &Transcript,
     tally: &Tally,
     survey: &Survey,
@@ -209,15 +230,17 @@ pub fn plan(
     } else {
         format!("{line}, but a compaction was asked for")
     });
+    // Before a pass is due there is nothing to come down to but less than now.
+    let is_early = !is_due && policy.target.is_none();
     if matches!(policy.engine, Engine::Ledger | Engine::Summary | Engine::Hybrid) {
-        plan.mode = Mode::Full;
+        plan.replace_middle(is_early);
         return plan;
     }
     if plan.boundary.middle().is_empty() {
         plan.reasons
             .push("everything is head or tail: there is nothing in between to prune".to_owned());
-        if policy.engine == Engine::Auto && plan.tokens_before > plan.target {
-            plan.mode = Mode::Full;
+        if policy.engine == Engine::Auto && (is_early || plan.tokens_before > plan.target) {
+            plan.replace_middle(is_early);
         }
         return plan;
     }
@@ -234,7 +257,7 @@ pub fn plan(
         let missing = ((plan.tokens_expected - aim) as f64 / situation.scale).ceil() as u64;
         if candidates.press(missing) {
             plan.reasons
-                .push("recent outputs are pruned too, for the target would not be reached otherwise".to_owned());
+                .push("also pruned recent outputs to reach the target".to_owned());
         }
         plan.tokens_expected = situation.prompt.saturating_sub(saved(&candidates));
     }
@@ -242,7 +265,19 @@ pub fn plan(
     plan.old_before = candidates.old_before;
     plan.actions = candidates.actions;
     judge(&mut plan, reclaimed, budget, policy, situation);
+    if plan.mode == Mode::Nothing && is_early && policy.engine == Engine::Auto {
+        plan.replace_middle(is_early);
+    }
     plan
+}
+
+impl Plan {
+    fn replace_middle(&mut self, is_early: bool) {
+        self.mode = Mode::Full;
+        if is_early {
+            self.target = self.tokens_before.saturating_sub(1);
+        }
+    }
 }
 
 /// Whether pruning is enough.
@@ -250,9 +285,12 @@ fn judge(plan: &mut Plan, reclaimed: u64, budget: &Budget, policy: &Policy, situ
     let least = least_reclaimed(budget.window);
     let explicit = situation.forced || policy.target.is_some() || policy.engine == Engine::Prune;
     if plan.actions.is_empty() || (reclaimed < least && !explicit) {
-        plan.reasons.push(format!(
-            "pruning would reclaim {reclaimed} tokens, less than the {least} that make it worth a changed prefix"
-        ));
+        plan.reasons.push(match plan.actions.is_empty() {
+            true => "there is nothing to prune".to_owned(),
+            false => format!(
+                "pruning would reclaim {reclaimed} tokens, less than the {least} that make it worth a changed prefix"
+            ),
+        });
         plan.actions.clear();
         plan.tokens_expected = plan.tokens_before;
         plan.mode = if policy.engine == Engine::Prune || plan.tokens_before <= plan.target {
@@ -262,7 +300,12 @@ fn judge(plan: &mut Plan, reclaimed: u64, budget: &Budget, policy: &Policy, situ
         };
         return;
     }
-    plan.mode = if plan.tokens_expected <= plan.target {
+    // Where an attempt missed a target that was asked for, being expected to meet it is not enough.
+    let aim = match policy.target {
+        Some(target) => target.saturating_sub(situation.margin),
+        None => plan.target,
+    };
+    plan.mode = if plan.tokens_expected <= aim {
         plan.reasons.push(format!(
             "pruning comes down to about {}, at or below {}: no summary is needed",
             plan.tokens_expected, plan.target
@@ -276,206 +319,9 @@ fn judge(plan: &mut Plan, reclaimed: u64, budget: &Budget, policy: &Policy, situ
         Mode::PruneOnly
     } else {
         plan.reasons.push(format!(
-            "pruning comes down to about {}, above {}: too little runway, so the middle has to be replaced",
+            "pruning comes down to about {}, above {}: not enough, so the middle is replaced",
             plan.tokens_expected, plan.target
         ));
         Mode::Full
     };
-}
-
-/// What may be pruned, collected in the order of pruning.
-struct Candidates<'a> {
-    survey: &'a Survey,
-    progress: &'a Progress,
-    boundary: &'a Boundary,
-    situation: Situation,
-    /// Reasoning from this message on belongs to the turn that is going on.
-    current_turn: usize,
-    actions: Vec<Planned>,
-    saves: u64,
-    /// Outputs that recency protects, oldest first.
-    recent: Vec<usize>,
-    old_before: usize,
-}
-
-impl<'a> Candidates<'a> {
-    fn new(
-        current_turn: usize,
-        survey: &'a Survey,
-        progress: &'a Progress,
-        boundary: &'a Boundary,
-        situation: Situation,
-    ) -> Self {
-        Self {
-            survey,
-            progress,
-            boundary,
-            situation,
-            current_turn,
-            actions: Vec::new(),
-            saves: 0,
-            recent: Vec::new(),
-            old_before: 0,
-        }
-    }
-
-    fn collect(&mut self, recent: u64) {
-        self.superseded();
-        let old = self.old_outputs(recent);
-        for index in &old {
-            let output = self.survey.outputs()[*index].clone();
-            self.prune_output(&output);
-        }
-        // Arguments and asides are old where the outputs around them are.
-        self.old_before = match self.recent.first() {
-            Some(first) => self.survey.outputs()[*first].call.message as usize,
-            None => self.boundary.tail_start,
-        };
-        self.old_arguments(self.old_before);
-        self.asides(self.old_before);
-    }
-
-    /// Duplicates first, then stale reads.
-    fn superseded(&mut self) {
-        let is_open = |index: &usize| {
-            self.boundary
-                .is_open(self.survey.outputs()[*index].result.message as usize)
-        };
-        let open: Vec<_> = self.survey.superseded().filter(is_open).collect();
-        for pass in [true, false] {
-            for index in &open {
-                let output = self.survey.outputs()[*index].clone();
-                let (is_duplicate, action) = match output.superseded {
-                    Some(Superseded::Duplicate(newer)) => (true, Action::Duplicate(newer)),
-                    Some(why) => (false, Action::Stale(why)),
-                    None => continue,
-                };
-                if is_duplicate == pass {
-                    self.add(output.result, Some(output.call), action, output.tokens, PLACEHOLDER);
-                }
-            }
-        }
-    }
-
-    /// Outputs older than the protected ones, oldest first; remembers the protected ones.
-    fn old_outputs(&mut self, recent: u64) -> Vec<usize> {
-        let mut old = Vec::new();
-        let mut kept = 0;
-        for index in (self.progress.outputs..self.survey.outputs().len()).rev() {
-            let output = &self.survey.outputs()[index];
-            if !self.boundary.is_open(output.result.message as usize) || output.is_protected || self.is_settled(output)
-            {
-                continue;
-            }
-            // What was superseded is no recent output, pruned or too small for it.
-            if output.superseded.is_some() {
-                continue;
-            }
-            if kept < recent {
-                kept += output.tokens;
-                self.recent.push(index);
-            } else {
-                old.push(index);
-            }
-        }
-        self.recent.reverse();
-        old.reverse();
-        old
-    }
-
-    /// Whether an earlier pass has made a placeholder of an output.
-    fn is_settled(&self, output: &Output) -> bool {
-        output.is_settled || self.progress.changed.contains(&output.result)
-    }
-
-    fn prune_output(&mut self, output: &Output) {
-        if output.superseded.is_none() {
-            self.add(
-                output.result,
-                Some(output.call),
-                Action::OldOutput,
-                output.tokens,
-                PLACEHOLDER,
-            );
-        }
-    }
-
-    fn old_arguments(&mut self, before: usize) {
-        for index in self.progress.arguments..self.survey.outputs().len() {
-            let output = self.survey.outputs()[index].clone();
-            let message = output.call.message as usize;
-            if message >= before
-                || !self.boundary.is_open(message)
-                || output.call_tokens < LEAST_ARGUMENTS
-                || output.is_protected
-            {
-                continue;
-            }
-            self.add(
-                output.call,
-                None,
-                Action::OldArguments,
-                output.call_tokens,
-                SHORTENED_ARGUMENTS,
-            );
-        }
-    }
-
-    fn asides(&mut self, before: usize) {
-        let is_old = |aside: &&Aside, boundary: &Boundary| {
-            let message = aside.spot.message as usize;
-            message < before && boundary.is_open(message)
-        };
-        let media: Vec<_> = self.survey.media()[self.progress.media..]
-            .iter()
-            .filter(|aside| is_old(aside, self.boundary))
-            .copied()
-            .collect();
-        for aside in media {
-            self.add(aside.spot, None, Action::OldMedia, aside.tokens, PLACEHOLDER / 2);
-        }
-        if self.situation.reasoning == ReasoningRule::MustKeep {
-            return;
-        }
-        let thinking = self.survey.thinking()[self.progress.thinking..]
-            .iter()
-            .filter(|aside| is_old(aside, self.boundary))
-            .copied();
-        let finished: Vec<_> = thinking
-            .filter(|aside| (aside.spot.message as usize) < self.current_turn)
-            .collect();
-        for aside in finished {
-            self.add(aside.spot, None, Action::OldReasoning, aside.tokens, 0);
-        }
-    }
-
-    /// Prunes protected recent outputs, oldest first, until this many more tokens are saved.
-    fn press(&mut self, missing: u64) -> bool {
-        let goal = self.saves + missing;
-        let before = self.actions.len();
-        for index in std::mem::take(&mut self.recent) {
-            if self.saves >= goal {
-                break;
-            }
-            let output = self.survey.outputs()[index].clone();
-            self.prune_output(&output);
-        }
-        self.actions.len() > before
-    }
-
-    fn add(&mut self, spot: Spot, call: Option<Spot>, action: Action, tokens: u64, leaves: u64) {
-        let saves = tokens.saturating_sub(leaves);
-        // A placeholder that saves less than a third is not worth what it hides.
-        if saves * 3 < tokens || saves == 0 || self.progress.changed.contains(&spot) {
-            return;
-        }
-        self.saves += saves;
-        self.actions.push(Planned {
-            spot,
-            call,
-            action,
-            tokens,
-            saves,
-        });
-    }
 }

@@ -3,10 +3,11 @@
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::account::Budget;
 use crate::account::BudgetPolicy;
 use crate::decide::writing::WayWanted;
 
-/// Tools whose outputs stay: what they show is what the agent asked to keep in mind.
+/// Tools whose newest outputs stay: what they show is what the agent asked to keep in mind.
 const PROTECTED_TOOLS: [&str; 5] = ["read_file", "memory", "clarify", "skill_view", "todo"];
 /// The tail has at least this many messages, however long they are.
 const TAIL_MESSAGES: usize = 8;
@@ -91,7 +92,7 @@ pub struct Policy {
     pub tail: Option<u64>,
     /// How many messages the tail has at least.
     pub tail_messages: usize,
-    /// Tools whose outputs are never pruned.
+    /// Tools whose outputs are not pruned for their age. What a later output repeats or makes stale is.
     pub protected_tools: Vec<String>,
     /// How many tokens of the newest tool outputs are not pruned; by default by the window.
     pub recent_outputs: Option<u64>,
@@ -139,6 +140,20 @@ pub fn low_water(threshold: u64, window: u64) -> u64 {
     threshold.saturating_sub(runway)
 }
 
+/// The budget of a pass that was asked for before it is due: everything is as large as if the prompt had just reached its
+/// threshold. A tail for the whole window would keep all of a conversation that fills a tenth of it.
+pub fn budget_before_due(budget: &Budget, prompt: u64) -> Budget {
+    if prompt >= budget.threshold {
+        return budget.clone();
+    }
+    let tail = u128::from(budget.tail) * u128::from(prompt) / u128::from(budget.threshold.max(1));
+    Budget {
+        threshold: prompt,
+        tail: u64::try_from(tail).unwrap_or(budget.tail),
+        ..budget.clone()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -170,6 +185,21 @@ mod tests {
         ] {
             assert_eq!(least_reclaimed(window), tokens, "window {window}");
         }
+    }
+
+    #[test]
+    fn before_it_is_due_a_pass_has_the_shares_of_one_that_is() {
+        let budget = Budget {
+            model: "m".to_owned(),
+            window: 200_000,
+            output: 0,
+            threshold: 150_000,
+            tail: 30_000,
+        };
+        let early = budget_before_due(&budget, 15_000);
+        assert_eq!((early.threshold, early.tail, early.window), (15_000, 3_000, 200_000));
+        assert_eq!(budget_before_due(&budget, 150_000), budget);
+        assert_eq!(budget_before_due(&budget, 0).tail, 0);
     }
 
     #[test]

@@ -17,6 +17,10 @@ use crate::transcript::Transcript;
 /// The part of a target that stays verbatim at its end, where the host does not say. A fifth was best or next to it
 /// at every budget in the retention metric.
 const TAIL_SHARE: u64 = 5;
+/// The same where nobody uses tools: in talk the newest answers are long, and what people said before is what is needed.
+const TALK_TAIL_SHARE: u64 = 12;
+/// The tail may grow to this part of the room for the sake of its least number of messages.
+const FLOOR_SHARE: u64 = 4;
 /// Less than this is no room for a block.
 pub const LEAST_BLOCK: u64 = 32;
 
@@ -54,12 +58,15 @@ pub fn plan_replacement(
     let excess = (situation.prompt.saturating_sub(aim) as f64 / situation.scale).ceil() as u64;
     let allowed = standing.counted.saturating_sub(excess);
     let tokens = allowed.saturating_sub(instruction_tokens(transcript, tally));
+    let is_talk = transcript.pairs().is_empty();
+    let tail_share = if is_talk { TALK_TAIL_SHARE } else { TAIL_SHARE };
     let room = Room {
         tokens,
         tail: policy.tail.unwrap_or(match policy.target {
-            Some(_) => tokens / TAIL_SHARE,
+            Some(_) => tokens / tail_share,
             None => budget.tail,
         }),
+        least_tail: tokens / if is_talk { TALK_TAIL_SHARE } else { FLOOR_SHARE },
         tail_messages: policy.tail_messages,
         earlier_block: standing.earlier_block,
         first_words_hold: standing.first_words_hold,
@@ -73,7 +80,8 @@ pub fn plan_replacement(
     };
     let span = settle(transcript.messages(), span, situation.roles);
     let kept: u64 = span.kept.iter().map(|index| tally.messages()[*index].total()).sum();
-    let mut block_tokens = allowed.saturating_sub(kept);
+    let shortened: u64 = span.shortened.iter().map(|part| part.tokens - part.allowed).sum();
+    let mut block_tokens = allowed.saturating_sub(kept.saturating_sub(shortened));
     if policy.target.is_none() {
         block_tokens = block_tokens.min(ledger_tokens(budget.threshold));
     }
@@ -91,8 +99,9 @@ pub fn plan_replacement(
         return;
     }
     if span.is_squeezed {
-        plan.reasons
-            .push("the newest step or words are given to the ledger, for they would fill the target".to_owned());
+        plan.reasons.push(
+            "the newest step or words would fill the target: they are shortened, or given to the ledger".to_owned(),
+        );
     }
     plan.reasons.push(format!(
         "a ledger of at most {block_tokens} tokens stands for {} of {} messages",

@@ -45,6 +45,7 @@ fn span(letters: &str, kept: &[usize], block_at: usize) -> Span {
         block_at,
         until: letters.len(),
         is_squeezed: false,
+        shortened: Vec::new(),
     }
 }
 

@@ -7,22 +7,29 @@
 use std::ops::Range;
 
 use crate::account::Tally;
+use crate::account::measure_part;
 use crate::decide::boundary::step_start;
 use crate::transcript::Author;
 use crate::transcript::Message;
+use crate::transcript::Part;
 use crate::transcript::Role;
+use crate::transcript::Spot;
 use crate::transcript::Transcript;
 
 /// The person's first words are kept where they cost at most this part of the room.
 const FIRST_WORDS_SHARE: u64 = 10;
 /// Newest words and newest step are kept where they cost at most this part of the room: the block needs the rest.
 const NEWEST_SHARE: u64 = 3;
+/// A newest step that is shortened comes down to this part of the room, with the newest words: about the tail that it would have had.
+const SHORTENED_TO: u64 = 4;
+/// A shortened newest step may fill this part of the room; beyond it the block needs the rest.
+const SHORTENED_SHARE: (u64, u64) = (1, 2);
+/// No part is shortened to less: some lines from its beginning and its end.
+const LEAST_SHORTENED: u64 = 80;
 /// Calls that wait for their results are kept up to this part of the room.
 const OPEN_STEP_SHARE: (u64, u64) = (3, 4);
 /// The newest summary by another program is kept where it costs at most this part of the room.
 const SUMMARY_SHARE: u64 = 4;
-/// The tail may grow to this part of the room for the sake of its least number of messages.
-const FLOOR_SHARE: u64 = 3;
 
 /// What a full pass keeps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,8 +40,21 @@ pub struct Span {
     pub block_at: usize,
     /// How many messages there were; later ones are not the span's business.
     pub until: usize,
-    /// Whether the newest words or the newest step were given to the block.
+    /// Whether the newest words or the newest step were given to the block, or had to be shortened.
     pub is_squeezed: bool,
+    /// Parts of kept messages that are shortened in the middle: results and arguments of a newest step that would fill the room.
+    pub shortened: Vec<ShortenedPart>,
+}
+
+/// A part of a kept message that is too large to stay as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShortenedPart {
+    /// Which one.
+    pub spot: Spot,
+    /// What it costs as it is.
+    pub tokens: u64,
+    /// What it may cost.
+    pub allowed: u64,
 }
 
 impl Span {
@@ -51,6 +71,8 @@ pub struct Room {
     pub tokens: u64,
     /// Tokens of the newest history that stay verbatim.
     pub tail: u64,
+    /// What the tail may grow to for the sake of its least number of messages.
+    pub least_tail: u64,
     /// How many messages the tail has at least, where they fit.
     pub tail_messages: usize,
     /// A block of an earlier pass: what this one replaces.
@@ -106,11 +128,22 @@ pub fn span(transcript: &Transcript, tally: &Tally, room: Room) -> Option<Span> 
         room.tokens
     };
     let mut pinned = words;
+    let mut shortened = Vec::new();
     if step + words_cost > limit {
+        is_squeezed = true;
+        // The newest step is where the agent is: it stays, its results and arguments shortened in the middle.
+        let over = (step + words_cost).saturating_sub(room.tokens / SHORTENED_TO);
+        shortened = shorten(transcript, tally, tail_start, over);
+        let saved: u64 = shortened.iter().map(|part| part.tokens - part.allowed).sum();
+        if step + words_cost - saved > room.tokens / SHORTENED_SHARE.1 * SHORTENED_SHARE.0 {
+            shortened = Vec::new();
+        }
+    }
+    let saved: u64 = shortened.iter().map(|part| part.tokens - part.allowed).sum();
+    if step + words_cost - saved > limit && shortened.is_empty() {
         if !room.may_squeeze {
             return None;
         }
-        is_squeezed = true;
         // Calls that wait for their results come before anything else: the results will come.
         let waits = transcript.has_open_calls() && step <= room.tokens / OPEN_STEP_SHARE.1 * OPEN_STEP_SHARE.0;
         if words_cost > limit || waits {
@@ -120,7 +153,7 @@ pub fn span(transcript: &Transcript, tally: &Tally, room: Room) -> Option<Span> 
             tail_start = messages.len();
         }
     }
-    let mut used = pinned.as_ref().map_or(0, sum) + sum(&(tail_start..messages.len()));
+    let mut used = pinned.as_ref().map_or(0, sum) + sum(&(tail_start..messages.len())) - saved;
     while tail_start > 0 && !is_squeezed {
         let before = step_start(messages, tail_start - 1);
         let step: u64 = (before..tail_start)
@@ -129,7 +162,7 @@ pub fn span(transcript: &Transcript, tally: &Tally, room: Room) -> Option<Span> 
             .sum();
         let is_short = messages.len() - tail_start < room.tail_messages;
         let allowed = if is_short {
-            room.tail.max(room.tokens / FLOOR_SHARE)
+            room.tail.max(room.least_tail)
         } else {
             room.tail
         };
@@ -162,5 +195,45 @@ pub fn span(transcript: &Transcript, tally: &Tally, room: Room) -> Option<Span> 
         block_at,
         until: messages.len(),
         is_squeezed,
+        shortened,
     })
 }
+
+/// Which parts of the newest step are shortened, and to what, so that it costs so much less. Calls that wait for their results
+/// stay as they are: what was asked is still to be done.
+fn shorten(transcript: &Transcript, tally: &Tally, from: usize, over: u64) -> Vec<ShortenedPart> {
+    let family = tally.family();
+    let mut parts = Vec::new();
+    for (index, message) in transcript.messages().iter().enumerate().skip(from) {
+        for (part_index, part) in message.parts.iter().enumerate() {
+            let may_go = match part {
+                Part::Result(_) => true,
+                Part::Call(_) => !transcript.has_open_calls(),
+                Part::Text(_) | Part::Thinking(_) | Part::Media(_) | Part::Opaque(_) => false,
+            };
+            let tokens = if may_go { measure_part(part, family).total() } else { 0 };
+            if tokens > LEAST_SHORTENED {
+                let spot = Spot {
+                    message: index as u32,
+                    part: part_index as u32,
+                };
+                parts.push((spot, tokens));
+            }
+        }
+    }
+    let all: u64 = parts.iter().map(|(_, tokens)| tokens).sum();
+    if all == 0 {
+        return Vec::new();
+    }
+    let left = all.saturating_sub(over);
+    let shortened = parts.into_iter().map(|(spot, tokens)| ShortenedPart {
+        spot,
+        tokens,
+        allowed: (tokens * left / all).clamp(LEAST_SHORTENED.min(tokens), tokens),
+    });
+    shortened.filter(|part| part.allowed < part.tokens).collect()
+}
+
+#[cfg(test)]
+#[path = "span_tests.rs"]
+mod tests;

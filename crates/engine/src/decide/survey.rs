@@ -51,7 +51,8 @@ pub struct Output {
     pub tokens: u64,
     /// What its call costs.
     pub call_tokens: u64,
-    /// Whether the policy protects its tool.
+    /// Whether the policy protects its tool, or that of an earlier output whose place it takes. It is not pruned for its
+    /// age; where a later output supersedes it, it is.
     pub is_protected: bool,
     /// Whether an earlier pass has already made a placeholder of it.
     pub is_settled: bool,
@@ -191,6 +192,7 @@ impl Survey {
         };
         if is_same {
             let newer = self.outputs[index as usize].result;
+            self.pass_protection(older, index);
             self.supersede(older, Superseded::Duplicate(newer));
         }
     }
@@ -212,6 +214,7 @@ impl Survey {
                 for older in earlier {
                     // Some agents answer a second read with a word that nothing has changed.
                     if self.outputs[index as usize].tokens * 2 >= self.outputs[older as usize].tokens {
+                        self.pass_protection(older, index);
                         self.supersede(older, Superseded::ReadAgain(spot));
                     } else {
                         self.reads.entry(path.clone()).or_default().push(older);
@@ -229,10 +232,17 @@ impl Survey {
         }
     }
 
+    /// What stands for a protected output is protected as well: the newest copy stays whole, whichever tool showed it.
+    fn pass_protection(&mut self, older: u32, newer: u32) {
+        let is_protected = self.outputs[older as usize].is_protected;
+        self.outputs[newer as usize].is_protected |= is_protected;
+    }
+
+    /// Protection is for the newest copy of a content, so that it does not keep an output from being superseded.
     fn supersede(&mut self, index: u32, why: Superseded) {
         let output = &mut self.outputs[index as usize];
         // The first reason stands: a duplicate is named before what made it stale.
-        if output.superseded.is_none() && !output.is_protected && !output.is_settled {
+        if output.superseded.is_none() && !output.is_settled {
             output.superseded = Some(why);
             self.superseded.insert(index);
         }

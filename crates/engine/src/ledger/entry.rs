@@ -116,6 +116,14 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// Whether a decision is read out of a yes: its words are the agent's, and only the exchange says what was agreed to.
+    pub fn is_by_consent(&self) -> bool {
+        let words = ["agreed to", "chosen from"];
+        self.note
+            .as_deref()
+            .is_some_and(|note| words.iter().any(|word| note.starts_with(word)))
+    }
+
     /// An entry that came up in one message.
     pub fn new(kind: Kind, key: &str, value: &str, status: Status, author: Author, message: u32) -> Self {
         Self {

@@ -56,6 +56,22 @@ pub struct Facts {
     values: BTreeMap<Box<str>, Known>,
     /// The keys that currently have a value, oldest first, by the value in its plain spelling.
     keys: BTreeMap<Box<str>, Vec<Box<str>>>,
+    /// Replaced since somebody last asked.
+    #[serde(skip)]
+    just_replaced: Vec<ReplacedValue>,
+}
+
+/// A value that no longer holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReplacedValue {
+    /// Who gave it.
+    pub author: Author,
+    /// In which message.
+    pub message: u32,
+    /// What it was.
+    pub old: Box<str>,
+    /// What holds now; nothing where it was only taken back.
+    pub new: Option<Box<str>>,
 }
 
 impl Facts {
@@ -96,6 +112,12 @@ impl Facts {
             old.last = claim.message;
             old.note = Some(format!("now {}", claim.value).into());
             self.forget_value(claim.key, &old.value);
+            self.just_replaced.push(ReplacedValue {
+                author: old.author,
+                message: old.first,
+                old: old.value.clone(),
+                new: Some(claim.value.into()),
+            });
             self.remember_past(claim.key, old);
         }
         self.remember_value(claim.key, claim.value);
@@ -126,6 +148,12 @@ impl Facts {
         old.last = message;
         old.note = Some(why.into());
         self.forget_value(key, &old.value);
+        self.just_replaced.push(ReplacedValue {
+            author: old.author,
+            message: old.first,
+            old: old.value.clone(),
+            new: None,
+        });
         self.remember_past(key, old);
     }
 
@@ -152,6 +180,11 @@ impl Facts {
         self.values
             .values()
             .flat_map(|known| known.past.iter().map(|old| (old, known.current.as_ref())))
+    }
+
+    /// The values that were replaced since this was last asked.
+    pub fn take_replaced(&mut self) -> Vec<ReplacedValue> {
+        std::mem::take(&mut self.just_replaced)
     }
 
     fn remember_past(&mut self, key: &str, old: Entry) {

@@ -5,6 +5,7 @@
 //! author decides what an entry may become: only the person's own words make their decisions, constraints and
 //! obligations; what a tool says is a reading of that tool. Messages come in redacted.
 
+pub mod conversation;
 pub mod credentials;
 pub mod deeds;
 pub mod entry;
@@ -16,14 +17,17 @@ pub mod page;
 pub mod quote;
 pub mod scribe;
 pub mod statements;
+pub mod steps;
 
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::ledger::conversation::ConversationLog;
 use crate::ledger::credentials::Credentials;
 use crate::ledger::deeds::Deeds;
 use crate::ledger::entry::Entry;
 use crate::ledger::facts::Facts;
+use crate::ledger::facts::ReplacedValue;
 use crate::ledger::statements::Statements;
 use crate::transcript::Author;
 use crate::transcript::Message;
@@ -34,6 +38,8 @@ pub struct Ledger {
     folded: u32,
     facts: Facts,
     statements: Statements,
+    #[serde(default)]
+    conversation: ConversationLog,
     deeds: Deeds,
     credentials: Credentials,
 }
@@ -43,11 +49,31 @@ impl Ledger {
     pub fn fold(&mut self, message: &Message) {
         let index = self.folded;
         self.folded += 1;
+        self.conversation.fold(index, message);
         self.statements.fold(index, message, &mut self.facts);
+        self.mark_replaced(index);
         self.deeds.fold(index, message, &mut self.facts);
+        // Readings of tools replace each other without a word of anybody's.
+        drop(self.facts.take_replaced());
         for shown in self.deeds.done() {
             self.statements.close_by_deed(index, &shown.words);
         }
+    }
+
+    /// Marks the sentences whose values this message replaced.
+    fn mark_replaced(&mut self, index: u32) {
+        let replaced = self.facts.take_replaced();
+        let is_spoken = |value: &&ReplacedValue| matches!(value.author, Author::User | Author::Assistant);
+        // Within one message another value of a name is another line of a list or a configuration.
+        let is_earlier = |value: &&ReplacedValue| value.message != index;
+        for value in replaced.iter().filter(is_spoken).filter(is_earlier) {
+            self.conversation.note_replaced(value, index);
+        }
+    }
+
+    /// What was said, in order.
+    pub fn conversation(&self) -> &ConversationLog {
+        &self.conversation
     }
 
     /// How many messages were taken in.
@@ -67,6 +93,11 @@ impl Ledger {
             .chain(self.facts.entries())
             .chain(self.deeds.entries())
             .chain(self.credentials.entries())
+    }
+
+    /// What was done, and what went wrong.
+    pub fn deeds(&self) -> &Deeds {
+        &self.deeds
     }
 
     /// Takes in what redaction hid in a text of the message that comes next.

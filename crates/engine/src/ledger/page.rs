@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use crate::decide::cut;
 use crate::decide::marker::inert;
 use crate::ledger::entry::Entry;
 use crate::ledger::entry::Kind;
@@ -33,15 +34,19 @@ pub enum Section {
     Files,
     /// Commands.
     Commands,
+    /// Commits, branches, pull requests.
+    Commits,
     /// What went wrong.
     Errors,
+    /// Rows of data that differ from their neighbours.
+    OddRows,
     /// Credentials by reference.
     Credentials,
 }
 
 impl Section {
     /// All sections, in the order in which they stand.
-    pub const ALL: [Section; 11] = [
+    pub const ALL: [Section; 13] = [
         Section::Constraints,
         Section::Decisions,
         Section::Obligations,
@@ -51,7 +56,9 @@ impl Section {
         Section::Tasks,
         Section::Files,
         Section::Commands,
+        Section::Commits,
         Section::Errors,
+        Section::OddRows,
         Section::Credentials,
     ];
 
@@ -67,24 +74,23 @@ impl Section {
             Section::Tasks => "Tasks",
             Section::Files => "Files",
             Section::Commands => "Commands",
+            Section::Commits => "Commits",
             Section::Errors => "Errors",
+            Section::OddRows => "Odd rows",
             Section::Credentials => "Credential refs",
         }
     }
 
-    /// Where an entry is listed; `None` for what is settled and need not be shown.
+    /// Where an entry is listed; `None` for what is settled, and for what only certain words may say: questions, promises and proposals
+    /// come from the conversation.
     pub fn of(entry: &Entry) -> Option<Section> {
         match (entry.kind, entry.status) {
-            (Kind::Fact | Kind::Decision | Kind::Constraint, Status::Superseded) => Some(Section::Superseded),
-            (_, Status::Superseded) => None,
+            (Kind::Fact, Status::Superseded) if entry.author == Author::Tool => Some(Section::Superseded),
+            (_, Status::Superseded | Status::Proposed) => None,
             (Kind::Constraint, _) => Some(Section::Constraints),
-            (Kind::Decision | Kind::Question, Status::Proposed) | (Kind::Question, Status::Open) => {
-                Some(Section::Questions)
-            }
+            (Kind::Decision, _) if entry.author != Author::User || entry.is_by_consent() => None,
             (Kind::Decision, _) => Some(Section::Decisions),
-            (Kind::Obligation, Status::Closed) | (Kind::Question, _) => None,
-            (Kind::Obligation, _) => Some(Section::Obligations),
-            (Kind::Fact, Status::Proposed) => None,
+            (Kind::Obligation | Kind::Question, _) => None,
             (Kind::Fact, _) => Some(Section::Facts),
             (Kind::Task, Status::Closed) => None,
             (Kind::Task, _) => Some(Section::Tasks),
@@ -96,51 +102,57 @@ impl Section {
         }
     }
 
-    /// The part of the page, in hundredths, that the section may fill. What the person said comes first; what can be
-    /// seen again in files and logs gets less, and what no section fills goes to the evidence.
+    /// The part of the page, in hundredths, that the section may fill at most. What certainly waits, what was corrected, trouble and odd
+    /// values are few lines that matter; rules and decisions stand in the conversation, and are only pointed at here.
     fn share(self) -> u64 {
         match self {
-            Section::Constraints => 25,
-            Section::Decisions | Section::Obligations => 12,
-            Section::Facts => 12,
-            Section::Questions => 8,
-            Section::Superseded | Section::Tasks => 6,
-            Section::Files => 8,
-            Section::Errors => 4,
-            Section::Commands | Section::Credentials => 3,
+            Section::Errors | Section::Credentials => 35,
+            Section::Questions | Section::Superseded | Section::OddRows | Section::Files | Section::Commands => 20,
+            Section::Tasks => 15,
+            Section::Obligations => 12,
+            Section::Constraints | Section::Commits => 10,
+            Section::Decisions | Section::Facts => 8,
         }
     }
 
-    /// How eagerly the section is filled when little fits: lower comes first.
+    /// The order in which sections are filled, while there is room.
     fn rank(self) -> u8 {
         match self {
-            Section::Constraints => 0,
-            Section::Decisions => 1,
+            Section::Questions => 0,
+            Section::Superseded => 1,
             Section::Obligations => 2,
-            Section::Facts => 3,
-            Section::Questions => 4,
-            Section::Superseded => 5,
+            Section::Tasks => 3,
+            Section::OddRows => 4,
+            Section::Errors => 5,
             Section::Credentials => 6,
-            Section::Tasks => 7,
-            Section::Errors => 8,
+            Section::Constraints => 7,
+            Section::Commands => 8,
             Section::Files => 9,
-            Section::Commands => 10,
+            Section::Commits => 10,
+            Section::Decisions => 11,
+            Section::Facts => 12,
         }
     }
 }
 
-/// Sections whose entries are the person's and the model's own words: they are filled before anything else.
-const SPOKEN: [Section; 6] = [
-    Section::Constraints,
-    Section::Decisions,
-    Section::Obligations,
-    Section::Facts,
-    Section::Questions,
-    Section::Superseded,
-];
+/// A line that a view shows, whatever it was made from. Of one section, those that come first are taken first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ViewLine {
+    /// Where it is listed.
+    pub section: Section,
+    /// The message it is from.
+    pub number: u32,
+    /// The line.
+    pub text: String,
+}
 
-/// Below this a block has no sections of files, commands, errors and tasks.
-const ROOM_FOR_DEEDS: u64 = 2_000;
+/// Characters of a sentence in a view: enough to know it again; the sentence itself stands in the conversation.
+const VIEW_CHARACTERS: usize = 120;
+
+/// Words as a view shows them.
+pub fn view_words(words: &str) -> String {
+    cut(&flat(words), VIEW_CHARACTERS)
+}
 
 /// The sections as they will stand, without evidence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -165,6 +177,7 @@ pub struct Wanted<'a> {
 /// Fills the sections with entries until each has its part of the budget.
 pub fn fill<'a>(
     entries: impl Iterator<Item = &'a Entry>,
+    views: Vec<ViewLine>,
     quoting: &Quoting,
     wanted: &Wanted<'_>,
     budget: u64,
@@ -182,34 +195,43 @@ pub fn fill<'a>(
         .map(|facts| common_values(facts))
         .unwrap_or_default();
     let mut sections = Sections::default();
+    let mut by_view: BTreeMap<Section, Vec<ViewLine>> = BTreeMap::new();
+    for view in views {
+        by_section.entry(view.section).or_default();
+        by_view.entry(view.section).or_default().push(view);
+    }
     let mut ranked: Vec<_> = by_section.into_iter().collect();
     ranked.sort_by_key(|(section, _)| section.rank());
-    // What the spoken sections do not use of their parts, a longer one among them may: there are at most half.
-    let mut spoken = budget / 3;
+    let mut left = budget;
+    let mut overflowing = Vec::new();
     for (section, mut entries) in ranked {
         entries.sort_by_key(|entry| {
             let is_aside = !speaks_of(entry, &focus);
             let tells_little = wanted.rare_first && section == Section::Facts && tells_little(entry, &common);
             (is_aside, importance(entry), tells_little, std::cmp::Reverse(entry.last))
         });
-        let share = budget * section.share() / 100;
-        // In a small block what was done is in the evidence, in fewer tokens than a section of its own would cost.
-        if !SPOKEN.contains(&section) && section != Section::Credentials && budget < ROOM_FOR_DEEDS {
-            sections.left_out.insert(section, entries.len());
-            continue;
-        }
-        let allowed = match SPOKEN.contains(&section) {
-            true => share.max(spoken / 2).min(spoken),
-            false => share,
-        };
-        let lines: Vec<_> = entries
+        let allowed = (budget * section.share() / 100).min(left);
+        let mut lines: Vec<ViewLine> = entries
             .iter()
-            .map(|entry| (*entry, shown_line(entry, quoting)))
+            .map(|entry| ViewLine {
+                section,
+                number: entry.first,
+                text: shown_line(entry, quoting),
+            })
             .collect();
+        lines.splice(0..0, by_view.remove(&section).into_iter().flatten());
         let used = sections.admit(section, &lines, allowed, count);
-        if SPOKEN.contains(&section) {
-            spoken = spoken.saturating_sub(used);
+        left = left.saturating_sub(used);
+        if sections.left_out.contains_key(&section) {
+            overflowing.push((section, lines, used));
         }
+    }
+    // What some sections do not need goes to others, half of it to each: none may take all of it.
+    for (section, lines, used) in overflowing {
+        sections.left_out.remove(&section);
+        sections.tokens -= used;
+        let more = sections.admit(section, &lines, used + left / 2, count);
+        left = (left + used).saturating_sub(more);
     }
     sections
 }
@@ -265,20 +287,14 @@ fn tells_little(entry: &Entry, common: &BTreeSet<&str>) -> bool {
 }
 
 impl Sections {
-    fn admit(
-        &mut self,
-        section: Section,
-        lines: &[(&Entry, String)],
-        allowed: u64,
-        count: &dyn Fn(&str) -> u64,
-    ) -> u64 {
+    fn admit(&mut self, section: Section, lines: &[ViewLine], allowed: u64, count: &dyn Fn(&str) -> u64) -> u64 {
         let mut used = count(section.heading()) + HEADING_MARKS;
-        let mut chosen: Vec<&(&Entry, String)> = Vec::new();
+        let mut chosen: Vec<&ViewLine> = Vec::new();
         let mut said = BTreeSet::new();
         for entry in lines {
-            let cost = count(&entry.1) + 1;
+            let cost = count(&entry.text) + 1;
             // One sentence may give two values; it is shown once.
-            if used + cost <= allowed && said.insert(&entry.1) {
+            if used + cost <= allowed && said.insert(&entry.text) {
                 used += cost;
                 chosen.push(entry);
             }
@@ -290,8 +306,8 @@ impl Sections {
         if chosen.is_empty() {
             return 0;
         }
-        chosen.sort_by_key(|(entry, _)| (entry.first, entry.last));
-        let chosen = chosen.into_iter().map(|(_, line)| line.clone());
+        chosen.sort_by_key(|line| line.number);
+        let chosen = chosen.into_iter().map(|line| line.text.clone());
         self.lines.insert(section, chosen.collect());
         self.tokens += used;
         used
@@ -320,6 +336,14 @@ const HEADING_MARKS: u64 = 8;
 
 /// One entry as a line of a block. The words of a fact that also name what no longer holds give way to the bare value.
 fn shown_line(entry: &Entry, quoting: &Quoting) -> String {
+    if matches!(entry.kind, Kind::Constraint | Kind::Decision) {
+        // The whole sentence stands in the conversation.
+        return format!(
+            "- {} {}",
+            source(entry.author, entry.first, entry.first),
+            view_words(&entry.value)
+        );
+    }
     let is_fact = entry.kind == Kind::Fact && entry.status == Status::Current;
     match &entry.note {
         Some(words) if is_fact && quoting.is_stale(words) => {
@@ -369,7 +393,12 @@ pub fn source(author: Author, first: u32, last: u32) -> String {
 
 /// Text on one line, without marks of our own: it can neither begin a section nor end the frame.
 pub fn flat(text: &str) -> String {
-    let plain = inert(&defused(text));
+    // First without what cannot be seen: it must not hide a mark that stands there when it is gone.
+    let seen: String = text
+        .chars()
+        .filter(|letter| letter.is_whitespace() || !letter.is_control())
+        .collect();
+    let plain = inert(&defused(&seen));
     let mut words = plain.split_whitespace();
     let mut flat = String::with_capacity(plain.len());
     if let Some(first) = words.next() {

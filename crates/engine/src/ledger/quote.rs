@@ -17,7 +17,13 @@ const LEAST_STALE: usize = 4;
 /// How many values that no longer hold are looked for in what is quoted; a conversation has a few.
 const MOST_STALE: usize = 200;
 /// Headings of a block besides those of its sections.
-const HEADINGS: [&str; 3] = ["evidence", "retrieval notes", "further exact values"];
+const HEADINGS: [&str; 5] = [
+    "conversation",
+    "evidence",
+    "last steps",
+    "retrieval notes",
+    "further exact values",
+];
 
 /// What quoting has to look out for.
 #[derive(Clone, Debug, Default)]

@@ -5,6 +5,9 @@ use crate::redact::key::Promise;
 use crate::redact::key::promise;
 use crate::redact::literal::Value;
 use crate::redact::notation::Operator;
+use crate::redact::phrase::Setting;
+use crate::redact::phrase::is_joined_passphrase;
+use crate::redact::phrase::is_passphrase;
 use crate::redact::rules::Word;
 use crate::redact::scan::Label;
 use crate::redact::scan::Scanner;
@@ -20,17 +23,20 @@ impl Scanner<'_> {
         let Some((operator, at)) = self.operator(from, to) else {
             return false;
         };
+        // A module is no key: `auth::token took=12ms`.
+        let in_path = self.bytes[..from].ends_with(b"::") || self.bytes[to..].starts_with(b"::");
+        if in_path && !matches!(operator, Operator::Equals | Operator::Comparison | Operator::Argument) {
+            self.name_seen = (from, to);
+            return true;
+        }
         let name = &self.text[from..to];
         let promised = match word {
             _ if name.is_ascii() => promise(name, &self.rules.vendors),
-            Word::Password => Some(Promise::Password),
-            Word::Secret => Some(Promise::Secret),
-            Word::Key | Word::Login | Word::Seed | Word::Vendor => None,
+            word => Promise::of_word(word),
         };
         let spaced = self.text[start..end].contains(' ');
         let promised = match word {
-            Word::Secret if spaced => Some(Promise::Secret),
-            Word::Password if spaced => Some(Promise::Password),
+            Word::Secret | Word::Password if spaced => Promise::of_word(word),
             _ => promised,
         };
         let Some(promised) = promised else {
@@ -49,11 +55,19 @@ impl Scanner<'_> {
         if loose && (self.text[from..to].eq_ignore_ascii_case("pass") || self.text[from..to].ends_with("-pass")) {
             return false;
         }
-        if !self.is_secret(promised, operator, flag, value) {
+        // The last argument of a call without quotes is a variable: `hash(password, salt16)`.
+        let is_variable = !value.quoted
+            && operator == Operator::Cell
+            && self.bytes.get(value.end) == Some(&b')')
+            && self.bytes[value.start..value.end].iter().all(u8::is_ascii_alphanumeric);
+        if is_variable {
             return false;
         }
+        if !self.is_secret(promised, operator, flag, value) {
+            return self.bare_phrase(promised, operator, value);
+        }
         let label = match promised {
-            Promise::Password => Label::Code("password", "named password"),
+            Promise::Password { .. } => Label::Code("password", "named password"),
             Promise::Secret | Promise::Weak => Label::Code("credential", "named secret"),
             Promise::Vendor => Label::Code("credential", "named service"),
         };
@@ -63,6 +77,26 @@ impl Scanner<'_> {
             self.unquoted_end(value.start, usize::MAX, operator)
         };
         self.push(value.start, end.max(value.end), label);
+        true
+    }
+
+    /// Hides a password of several words without quotes: the rest of the line or of the sentence.
+    fn bare_phrase(&mut self, promised: Promise, operator: Operator, value: Value) -> bool {
+        let Promise::Password { phrase: Some(least) } = promised else {
+            return false;
+        };
+        if value.quoted || !matches!(operator, Operator::Colon | Operator::Equals) {
+            return false;
+        }
+        let end = self.phrase_end(value.start);
+        let phrase = &self.text[value.start..end];
+        if !self.affords(value.start, phrase.len())
+            || !self.ends_phrase(end)
+            || !is_passphrase(phrase, Setting::Bare, least)
+        {
+            return false;
+        }
+        self.push(value.start, end, Label::Code("password", "named phrase"));
         true
     }
 
@@ -95,8 +129,15 @@ pub(super) fn judge(promised: Promise, operator: Operator, flag: bool, quoted: b
         return false;
     }
     let spaced = operator == Operator::Space && !flag;
+    // Without a sign between them the two are words of a program: `secret, hash_t seed`, `token req_id=8841`.
+    if !quoted
+        && (spaced || matches!(operator, Operator::Cell | Operator::Argument))
+        && (text.is_code_name() || text.is_field())
+    {
+        return false;
+    }
     match promised {
-        Promise::Password => is_chosen(operator, spaced, quoted, &text),
+        Promise::Password { phrase } => is_chosen(operator, spaced, quoted, phrase, &text),
         Promise::Secret => is_machine_made(operator, spaced, quoted, &text),
         Promise::Vendor => {
             let look = &text.look;
@@ -112,10 +153,17 @@ pub(super) fn judge(promised: Promise, operator: Operator, flag: bool, quoted: b
 }
 
 /// Whether a value under the name of a password is one.
-fn is_chosen(operator: Operator, spaced: bool, quoted: bool, text: &Candidate<'_>) -> bool {
+fn is_chosen(operator: Operator, spaced: bool, quoted: bool, phrase: Option<usize>, text: &Candidate<'_>) -> bool {
     let look = &text.look;
     let machine = look.is_random(8);
-    if look.spaces > 0 || text.is_wordy() || text.is_identifier() {
+    if look.spaces > 0 {
+        let fits = |least| is_passphrase(text, Setting::Quoted, least);
+        return quoted && operator != Operator::Cell && phrase.is_some_and(fits);
+    }
+    if phrase.is_some() && matches!(operator, Operator::Colon | Operator::Equals) && is_joined_passphrase(text) {
+        return true;
+    }
+    if text.is_wordy() || text.is_identifier() {
         return false;
     }
     if spaced {
@@ -141,6 +189,9 @@ fn is_machine_made(operator: Operator, spaced: bool, quoted: bool, text: &Candid
     let look = &text.look;
     if text.bytes().all(|byte| byte.is_ascii_digit()) {
         return text.len() >= 15 && look.distinct >= 5 && !spaced;
+    }
+    if !spaced && operator != Operator::Cell && text.is_declared_token() {
+        return true;
     }
     if text.is_measure() || look.spaces > 0 || text.is_identifier() {
         return false;

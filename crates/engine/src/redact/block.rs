@@ -3,10 +3,10 @@
 use crate::redact::chars::Class;
 use crate::redact::chars::line_end;
 use crate::redact::chars::line_start;
+use crate::redact::look::Look;
 use crate::redact::scan::Label;
 use crate::redact::scan::Scanner;
 use crate::redact::value::Candidate;
-use crate::redact::value::Look;
 
 /// How much of a manifest is looked at on either side of `kind: Secret`.
 const MANIFEST: usize = 8192;

@@ -353,16 +353,19 @@ fn announced(rules: &Rules, frame: &Frame, value: &str) -> Option<Label> {
         return None;
     }
     // Most names hold no word that tells; finding that out is cheaper than taking them apart.
-    rules
+    let word = rules
         .automaton
         .find_iter(name)
-        .find(|hit| rules.entries[hit.pattern().as_usize()].word.is_some())?;
-    let promised = promise(name, &rules.vendors)?;
+        .find_map(|hit| rules.entries[hit.pattern().as_usize()].word)?;
+    let promised = match name.is_ascii() {
+        true => promise(name, &rules.vendors)?,
+        false => Promise::of_word(word)?,
+    };
     if !judge(promised, Operator::Colon, flag, true, value.trim()) || is_vendor_token(rules, value) {
         return None;
     }
     Some(match promised {
-        Promise::Password => Label::Code("password", "named password"),
+        Promise::Password { .. } => Label::Code("password", "named password"),
         Promise::Secret | Promise::Weak | Promise::Vendor => Label::Code("credential", "named secret"),
     })
 }

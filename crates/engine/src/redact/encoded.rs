@@ -107,7 +107,7 @@ impl Scanner<'_> {
         let last = class.run(self.bytes, middle + 1, 40);
         let decoded = decode(run).unwrap_or_default();
         let digits = decoded.len() >= 15 && decoded.iter().all(u8::is_ascii_digit);
-        let random = crate::redact::value::Look::at(run).strange >= 0.3;
+        let random = crate::redact::look::Look::at(run).strange >= 0.3;
         if (5..=7).contains(&(middle - end - 1))
             && self.bytes.get(middle) == Some(&b'.')
             && last - middle > 26

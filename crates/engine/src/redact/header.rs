@@ -7,7 +7,6 @@ use crate::redact::encoded::decode;
 use crate::redact::scan::Label;
 use crate::redact::scan::Scanner;
 use crate::redact::value::Candidate;
-use crate::redact::value::Look;
 
 /// Longer than any token in a header that servers accept by default (8 KB).
 const CREDENTIALS: usize = 8192;
@@ -106,9 +105,8 @@ impl Scanner<'_> {
             || value.is_placeholder()
             || value.is_reference()
             || value.is_expression()
-            || value.is_wordy()
             || value.is_measure()
-            || look.strange < 0.2
+            || (!value.is_declared_token() && (value.is_wordy() || look.strange < 0.2))
         {
             return;
         }
@@ -154,9 +152,8 @@ impl Scanner<'_> {
             return;
         }
         let stop = self.credentials_end(at);
-        let value = self.text.get(at..stop).unwrap_or("");
-        let look = Look::at(value.as_bytes());
-        if look.is_random(12) {
+        let value = Candidate::new(self.text.get(at..stop).unwrap_or(""));
+        if value.look.is_random(12) || value.is_declared_token() {
             self.credentials(at, "bearer token");
         }
     }

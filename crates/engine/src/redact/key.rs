@@ -4,17 +4,40 @@ use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
+use crate::redact::rules::Word;
+
 /// How much a name promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Promise {
-    /// The value may be a password somebody chose.
-    Password,
+    /// The value may be a password somebody chose: one word, or at least this many where it may be several.
+    Password {
+        /// The fewest words of a phrase; `None` where only one word can be a password (`pass`, `pwd`).
+        phrase: Option<usize>,
+    },
     /// The value is a secret if it looks made by a machine.
     Secret,
     /// The value is a secret only if it looks like nothing else.
     Weak,
     /// The name of a service: the value is a secret if it looks made by a machine and is long.
     Vendor,
+}
+
+/// How many words a password has that is several: fewer are a remark.
+pub(super) const PASSWORD_WORDS: usize = 4;
+/// The same under a name that says it is a phrase.
+pub(super) const PASSPHRASE_WORDS: usize = 3;
+
+impl Promise {
+    /// What a telling word promises that is no name of a program: `пароль`, `mot de passe`, `api key`.
+    pub fn of_word(word: Word) -> Option<Self> {
+        match word {
+            Word::Password => Some(Promise::Password {
+                phrase: Some(PASSWORD_WORDS),
+            }),
+            Word::Secret => Some(Promise::Secret),
+            Word::Key | Word::Login | Word::Seed | Word::Vendor => None,
+        }
+    }
 }
 
 /// The lists of `names.txt`.
@@ -58,7 +81,12 @@ pub(super) fn promise(name: &str, vendors: &BTreeSet<Box<str>>) -> Option<Promis
     let before = &rest[..rest.len() - 1];
     let is_vendor = || words.iter().any(|word| vendors.contains(word.as_str()));
     if ends_as("password_ends", last) || listed("whole_passwords", last) {
-        return Some(Promise::Password);
+        let phrase = match last {
+            _ if last.ends_with("phrase") => Some(PASSPHRASE_WORDS),
+            _ if listed("whole_passwords", last) || last.ends_with("pwd") => None,
+            _ => Some(PASSWORD_WORDS),
+        };
+        return Some(Promise::Password { phrase });
     }
     if ends_as("secret_ends", last) {
         let counted = before.last().is_some_and(|word| {
@@ -137,9 +165,13 @@ mod tests {
     #[test]
     fn names_promise_what_they_say() {
         let vendors = BTreeSet::from(["algolia".into(), "box".into()]);
+        let password = |phrase| Some(Promise::Password { phrase });
         for (name, expected) in [
-            ("DB_PASSWORD", Some(Promise::Password)),
-            ("dbPassword2", Some(Promise::Password)),
+            ("DB_PASSWORD", password(Some(4))),
+            ("dbPassword2", password(Some(4))),
+            ("ssh_passphrase", password(Some(3))),
+            ("PGPWD", password(None)),
+            ("pass", password(None)),
             ("password_policy", None),
             ("DB_PASSWORD_FILE", None),
             ("SERVICE_API_KEY", Some(Promise::Secret)),

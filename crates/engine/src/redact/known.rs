@@ -10,6 +10,9 @@ use aho_corasick::MatchKind;
 
 use crate::redact::chars::ends_here;
 use crate::redact::chars::starts_here;
+use crate::redact::key::PASSWORD_WORDS;
+use crate::redact::phrase::Setting;
+use crate::redact::phrase::is_passphrase;
 use crate::redact::scan::Found;
 use crate::redact::scan::Label;
 use crate::redact::value::Candidate;
@@ -57,7 +60,9 @@ impl Known {
     fn add_spelling(&mut self, value: &str) {
         let candidate = Candidate::new(value);
         let look = candidate.look;
-        let telling = look.is_random(SHORTEST) || (candidate.is_password() && look.digits > 0);
+        let telling = look.is_random(SHORTEST)
+            || (candidate.is_password() && look.digits > 0)
+            || look.spaces > 0 && is_passphrase(value, Setting::Quoted, PASSWORD_WORDS);
         let fits = (SHORTEST..=LONGEST).contains(&value.len()) && self.values.len() < MOST;
         if fits
             && telling

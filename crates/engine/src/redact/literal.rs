@@ -31,7 +31,14 @@ impl Scanner<'_> {
         if let Some(value) = self.quoted(start) {
             return Some(value);
         }
-        let end = self.unquoted_end(start, UNQUOTED, operator);
+        let mut end = self.unquoted_end(start, UNQUOTED, operator);
+        // Between two tags a value may have spaces.
+        if operator == Operator::Tag && self.bytes.get(end) == Some(&b' ') {
+            let phrase = self.phrase_end(start);
+            if self.bytes[phrase..].starts_with(b"</") {
+                end = phrase;
+            }
+        }
         (end > start).then_some(Value {
             start,
             end,

@@ -16,10 +16,12 @@ mod header;
 mod key;
 mod known;
 mod literal;
+mod look;
 mod network;
 mod notation;
 mod pem;
 mod personal;
+mod phrase;
 mod prose;
 mod rules;
 mod scan;
@@ -28,6 +30,7 @@ mod shell;
 mod span;
 mod url;
 mod value;
+mod version;
 
 pub use known::Known;
 pub use rules::RuleError;
@@ -56,7 +59,7 @@ pub enum Addresses {
     None,
     /// Those that lead to one machine from everywhere, and those that documentation uses in their place.
     Public,
-    /// Those of private networks too. What every machine calls itself, masks and versions stay.
+    /// Those of private networks and of public resolvers too. What every machine calls itself, masks and versions stay.
     All,
 }
 

@@ -8,9 +8,7 @@ use memchr::memchr_iter;
 use crate::redact::Addresses;
 use crate::redact::scan::Found;
 use crate::redact::scan::Label;
-
-/// How far back the words are looked at that make four numbers a version.
-const CONTEXT: usize = 24;
+use crate::redact::version::is_version;
 
 /// Every address that is hidden, in order.
 pub(super) fn addresses(text: &str, which: Addresses) -> Vec<Found> {
@@ -80,38 +78,62 @@ fn is_hidden_v4(text: &str, start: usize, end: usize, which: Addresses) -> bool 
     let Ok(address) = text[start..end].parse::<Ipv4Addr>() else {
         return false;
     };
+    if address.is_loopback() || address.is_broadcast() || address.is_multicast() {
+        return false;
+    }
     let [first, second, ..] = address.octets();
-    let private = address.is_private() || address.is_link_local() || (first == 100 && (64..128).contains(&second));
-    let reserved = (private && which != Addresses::All)
-        || address.is_loopback()
-        || address.is_broadcast()
-        || address.is_multicast()
-        || first == 0
-        || first >= 240
-        // Resolvers everybody uses tell nothing about anybody.
-        || matches!(address.octets(), [8, 8, 8, 8] | [8, 8, 4, 4] | [1, 1, 1, 1] | [1, 0, 0, 1] | [9, 9, 9, 9] | [1, 2, 3, 4]);
-    if reserved {
+    let is_private = address.is_private() || address.is_link_local() || (first == 100 && (64..128).contains(&second));
+    // Resolvers everybody uses tell nothing about anybody, nor does what everybody writes for an example.
+    let is_everybodys = matches!(
+        address.octets(),
+        [8, 8, 8, 8] | [8, 8, 4, 4] | [1, 1, 1, 1] | [1, 0, 0, 1] | [9, 9, 9, 9] | [1, 2, 3, 4]
+    );
+    if first == 0 || first >= 240 || (which != Addresses::All && (is_private || is_everybodys)) {
         return false;
     }
-    let before = start.checked_sub(1).map(|before| bytes[before]);
-    let after = bytes.get(end).copied();
-    if before
-        .is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b'+' | b'~' | b'^'))
-        || after.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'+'))
-    {
-        return false;
+    stands_free(bytes, start, end) && !is_version(text, start, end, address)
+}
+
+/// Whether nothing is written to the numbers that makes them a part of something else: `1.2.3.4-rc1`, `lib-1.2.3.4`, `pkg/1.2.3.4`.
+fn stands_free(bytes: &[u8], start: usize, end: usize) -> bool {
+    let (before, rest) = (&bytes[..start], &bytes[end..]);
+    let is_range_start = matches!(rest, [b'-', digit, ..] if digit.is_ascii_digit()) && starts_with_address(&rest[1..]);
+    let is_range_end = before.ends_with(b"-") && ends_with_address(&before[..start - 1]);
+    match rest.first() {
+        Some(b'-') if is_range_start => {}
+        Some(byte) if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'+') => return false,
+        Some(b'.') if rest.get(1).is_some_and(u8::is_ascii_digit) => return false,
+        _ => {}
     }
-    if after == Some(b'.') && bytes.get(end + 1).is_some_and(u8::is_ascii_digit) {
-        return false;
+    match before.last() {
+        Some(b'-') if is_range_end => true,
+        Some(byte) if byte.is_ascii_alphanumeric() => false,
+        Some(b'.' | b'-' | b'_' | b'+' | b'~' | b'^') => false,
+        // `https://1.2.3.4`, and `/1.2.3.4:443` or `host/1.2.3.4:443` as programs in Java print a peer.
+        Some(b'/') => {
+            let has_port = matches!(rest, [b':', digit, ..] if digit.is_ascii_digit());
+            let begins = before[..start - 1].last().is_none_or(|byte| {
+                byte.is_ascii_whitespace() || matches!(byte, b'/' | b'=' | b'(' | b'[' | b'"' | b'\'')
+            });
+            begins || has_port
+        }
+        Some(b'@') => is_login(bytes, start - 1),
+        _ => !before.ends_with(b"==") && !before.ends_with(b">="),
     }
-    if before == Some(b'/') && !text[..start].ends_with("//")
-        || (before == Some(b'@') && !is_login(bytes, start - 1))
-        || text[..start].ends_with("==")
-        || text[..start].ends_with(">=")
-    {
-        return false;
-    }
-    !is_version(text, start, address)
+}
+
+fn is_dotted(byte: &u8) -> bool {
+    byte.is_ascii_digit() || *byte == b'.'
+}
+
+fn starts_with_address(bytes: &[u8]) -> bool {
+    let size = bytes.iter().take(15).take_while(|byte| is_dotted(byte)).count();
+    core::str::from_utf8(&bytes[..size]).is_ok_and(|text| text.trim_end_matches('.').parse::<Ipv4Addr>().is_ok())
+}
+
+fn ends_with_address(bytes: &[u8]) -> bool {
+    let size = bytes.iter().rev().take(15).take_while(|byte| is_dotted(byte)).count();
+    core::str::from_utf8(&bytes[bytes.len() - size..]).is_ok_and(|text| text.parse::<Ipv4Addr>().is_ok())
 }
 
 /// Whether a name of a user stands before the `@`: `root@1.2.3.4`, not `pkg@1.2.3.4`.
@@ -124,63 +146,6 @@ fn is_login(bytes: &[u8], at: usize) -> bool {
         .count();
     let before = (at - name).checked_sub(1).map(|before| bytes[before]);
     name > 0 && !matches!(before, Some(b'/' | b'@'))
-}
-
-fn is_version(text: &str, start: usize, address: Ipv4Addr) -> bool {
-    let mut from = start.saturating_sub(CONTEXT);
-    while !text.is_char_boundary(from) {
-        from += 1;
-    }
-    let context = text[from..start].to_lowercase();
-    if [
-        "version",
-        "верси",
-        "release",
-        "oid",
-        "build",
-        "assembly",
-        "firmware",
-        "ver.",
-        "ver ",
-        "driver",
-    ]
-    .iter()
-    .any(|word| context.contains(word))
-    {
-        return true;
-    }
-    // A dotted name before it: `Microsoft.Azure.Storage 7.4.14.14`.
-    let word = context.trim_end().rsplit([' ', '\n', '"', '(']).next().unwrap_or("");
-    if context.ends_with(' ')
-        && word.contains('.')
-        && word.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'.')
-        && !word.ends_with('.')
-    {
-        return true;
-    }
-    let small = address.octets().into_iter().all(|octet| octet < 32);
-    let network = [
-        "ssh",
-        "host",
-        "ip",
-        "server",
-        "connect",
-        "ping",
-        "@",
-        "//",
-        "from",
-        "addr",
-        "сервер",
-        "адрес",
-        "хост",
-        "upstream",
-        "client",
-        "peer",
-        "remote",
-    ]
-    .iter()
-    .any(|word| context.contains(word));
-    small && !network
 }
 
 fn is_hidden_v6(text: &str, start: usize, end: usize, which: Addresses) -> bool {

@@ -2,67 +2,46 @@
 //!
 //! Nothing but a form that no word has counts here: letters with digits or signs, or quotes around it.
 
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
 use crate::redact::chars::line_end;
+use crate::redact::chars::line_start;
+use crate::redact::key::PASSPHRASE_WORDS;
+use crate::redact::key::PASSWORD_WORDS;
+use crate::redact::key::lists;
+use crate::redact::look::Look;
 use crate::redact::notation::Operator;
+use crate::redact::phrase::Setting;
+use crate::redact::phrase::is_passphrase;
 use crate::redact::rules::Word;
 use crate::redact::scan::Label;
 use crate::redact::scan::Scanner;
 use crate::redact::value::Candidate;
-use crate::redact::value::Look;
 
 /// How much of a sentence is looked at, in bytes: `Password for the staging box of the billing team: …` fits, in Russian too.
 const SENTENCE: usize = 160;
 /// How many words may stand between the word and what it announces.
 const WORDS: usize = 9;
 
-/// Words that announce that the value is next.
-const ANNOUNCING: &[&str] = &[
-    "is",
-    "was",
-    "to",
-    "as",
-    "be",
-    "=",
-    ":",
-    "->",
-    "=>",
-    "→",
-    "-",
-    "—",
-    "–",
-    "это",
-    "такой",
-    "вот",
-    "стоит",
-    "теперь",
-    "был",
-    "будет",
-    "на",
-    "lautet",
-    "ist",
-    "es",
-    "est",
-    "sera",
-    "é",
-    "jest",
-    "now",
-    "are",
-    "with",
-    "using",
-    "use",
-    "новый",
-    "установил",
-    "поставил",
-    "поменял",
-];
-
-/// Words that may stand between the name of a service and its key.
-const KEYED: &[&str] = &[
-    "access", "key", "token", "secret", "private", "api", "is", "=", ":", "auth", "id", "client",
-];
+/// How far before the word a value is looked for, in bytes.
+const BEFORE: usize = 80;
 
 /// What ends a clause: the value of the next is not this one's.
 const OTHER: &[&str] = &["http://", "https://", "```"];
+
+/// The lists of `sentences.txt`.
+static LISTS: LazyLock<BTreeMap<&str, BTreeSet<&str>>> = LazyLock::new(|| lists(include_str!("sentences.txt")));
+
+/// Whether a word is in a list, in whatever case.
+fn listed(list: &str, word: &str) -> bool {
+    if word.len() > 24 {
+        return false;
+    }
+    let words = &LISTS[list];
+    words.contains(word) || word.contains(char::is_uppercase) && words.contains(word.to_lowercase().as_str())
+}
 
 /// How a word of a sentence stands there.
 #[derive(Clone, Copy, Debug)]
@@ -74,11 +53,22 @@ struct Manner {
     direct: bool,
     /// The telling word is `pass`, which tells little.
     is_pass: bool,
+    /// The telling word says that the password is a phrase.
+    is_phrase: bool,
 }
 
 impl Scanner<'_> {
-    /// What a sentence tells after one of the words.
+    /// What a sentence tells after one of the words, or before it.
     pub fn prose(&mut self, word: Word, start: usize, end: usize) {
+        let count = self.found.len();
+        self.told_after(word, start, end);
+        let is_pass = self.text[start..end].eq_ignore_ascii_case("pass");
+        if matches!(word, Word::Password | Word::Login) && !is_pass && self.found.len() == count {
+            self.told_before(word, start);
+        }
+    }
+
+    fn told_after(&mut self, word: Word, start: usize, end: usize) {
         let mut at = end;
         // The rest of an inflected word: `паролем`, `passwords`.
         while let Some(letter) = self.text[at..].chars().next().filter(|letter| letter.is_alphabetic()) {
@@ -108,15 +98,19 @@ impl Scanner<'_> {
         }
         let stop = line_end(self.bytes, at, SENTENCE);
         let is_pass = self.text[start..end].eq_ignore_ascii_case("pass");
+        let mut is_phrase = self.bytes[start..end].ends_with(b"phrase");
         let mut announced = false;
+        let mut equated = false;
         let mut keyed = true;
         let mut count = 0;
         while at < stop && count < WORDS {
             let blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'*' | b'\\' | b'(' | b'=' | b':');
             let blanks = self.bytes[at..stop].iter().take_while(|byte| blank(byte)).count();
-            announced |= self.bytes[at..at + blanks]
+            let signed = self.bytes[at..at + blanks]
                 .iter()
                 .any(|byte| matches!(byte, b'=' | b':'));
+            announced |= signed;
+            equated |= signed;
             at += blanks;
             if at >= stop {
                 return;
@@ -141,6 +135,7 @@ impl Scanner<'_> {
                     announced,
                     direct,
                     is_pass,
+                    is_phrase,
                 },
             ) {
                 let kind = if matches!(word, Word::Password | Word::Login) {
@@ -153,11 +148,15 @@ impl Scanner<'_> {
             if word == Word::Login && self.told_pair(from, to, next, stop) {
                 return;
             }
+            if word == Word::Password && equated && !quoted && !is_pass && self.told_phrase(from, is_phrase) {
+                return;
+            }
             let bare = told.trim_end_matches([':', ',']);
-            announced = is_announcing(&told)
-                || is_announcing(bare)
-                || told.ends_with([':', '='])
-                || matches!(self.bytes.get(next), Some(b':' | b'='));
+            is_phrase |= count == 0 && listed("phrases", bare);
+            let named = listed("announcing", bare) || told.len() != bare.len() && listed("announcing", &told);
+            let signed = told.ends_with([':', '=']);
+            announced = named || signed || matches!(self.bytes.get(next), Some(b':' | b'='));
+            equated = signed || named && listed("equating", bare);
             // A sentence that ends has told what it had to tell, except in a list of credentials.
             if told.ends_with(['.', '!', '?', ';']) && !quoted {
                 return;
@@ -165,7 +164,7 @@ impl Scanner<'_> {
             if matches!(word, Word::Secret | Word::Vendor) && count >= 4 && !announced {
                 return;
             }
-            keyed = keyed && KEYED.iter().any(|word| word.eq_ignore_ascii_case(bare));
+            keyed = keyed && listed("keyed", bare);
             at = next.max(at + 1);
             while !self.text.is_char_boundary(at) {
                 at += 1;
@@ -196,6 +195,60 @@ impl Scanner<'_> {
             end -= 1;
         }
         (at, end.max(at), false, next)
+    }
+
+    /// Hides a password of several words without quotes.
+    fn told_phrase(&mut self, from: usize, is_phrase: bool) -> bool {
+        let end = self.phrase_end(from);
+        let least = if is_phrase { PASSPHRASE_WORDS } else { PASSWORD_WORDS };
+        let fits = self.ends_phrase(end) && is_passphrase(&self.text[from..end], Setting::Bare, least);
+        if fits {
+            self.push(from, end, Label::Code("password", "told in a sentence"));
+        }
+        fits
+    }
+
+    /// A password that stands before the word: `use … to log in`, `… is the password`.
+    fn told_before(&mut self, word: Word, start: usize) {
+        let mut from = line_start(self.bytes, start, BEFORE);
+        while !self.text.is_char_boundary(from) {
+            from += 1;
+        }
+        let line = &self.text[from..start];
+        if !line.bytes().any(|byte| byte.is_ascii_digit()) || !self.affords(start, line.len()) {
+            return;
+        }
+        let mut end = line.len();
+        let mut said = false;
+        for _ in 0..WORDS {
+            let rest = line[..end].trim_end_matches([' ', '\t']);
+            let begin = rest.rfind([' ', '\t']).map_or(0, |space| space + 1);
+            let spelled = &rest[begin..];
+            if spelled.is_empty() {
+                return;
+            }
+            if listed("between", spelled) {
+                said |= listed("as", spelled);
+                end = begin;
+                continue;
+            }
+            let inside = spelled.trim_matches(['"', '\'', '`', '(', ')', ',', ';', '«', '»', '“', '”', '„', '*']);
+            let told = Candidate::new(inside);
+            let handed = || {
+                let before = rest[..begin]
+                    .trim_end()
+                    .rsplit([' ', '\t', '(', '"'])
+                    .next()
+                    .unwrap_or("");
+                listed("handed", before)
+            };
+            let announced = if word == Word::Login { handed() } else { said };
+            if announced && is_handed(&told) {
+                let at = from + begin + spelled.find(inside).unwrap_or(0);
+                self.push(at, at + inside.len(), Label::Code("password", "told in a sentence"));
+            }
+            return;
+        }
     }
 
     /// `admin / secret`, `root:secret`, `admin:secret` after a word about logging in.
@@ -235,12 +288,19 @@ impl Scanner<'_> {
     }
 }
 
-/// Whether a word announces that the value is next.
-fn is_announcing(word: &str) -> bool {
-    word.len() <= 20
-        && ANNOUNCING
-            .iter()
-            .any(|announcing| announcing.eq_ignore_ascii_case(word))
+/// Whether a word is a password by its looks: nothing else has signs, digits and letters in one.
+fn is_handed(told: &Candidate<'_>) -> bool {
+    told.has_signs()
+        && told.is_password()
+        && !told.is_placeholder()
+        && !told.is_reference()
+        && !told.is_path()
+        && !told.is_measure()
+        && !told.is_setting()
+        && !told.is_identifier()
+        && !told.is_expression()
+        && !told.contains("://")
+        && !told.contains(['(', '=', ':', '/', '<', '['])
 }
 
 /// Whether a word is the name of a file or of a host: `auth.py`, `db-1.internal`.
@@ -260,7 +320,12 @@ fn is_told(word: Word, told: &Candidate<'_>, manner: Manner) -> bool {
         announced,
         direct,
         is_pass,
+        is_phrase,
     } = manner;
+    if word == Word::Password && quoted && announced && !is_pass && told.look.spaces > 0 {
+        let least = if is_phrase { PASSPHRASE_WORDS } else { PASSWORD_WORDS };
+        return is_passphrase(told, Setting::Quoted, least);
+    }
     if told.len() < 6
         || told.is_placeholder()
         || told.is_reference()
@@ -278,8 +343,9 @@ fn is_told(word: Word, told: &Candidate<'_>, manner: Manner) -> bool {
     match word {
         Word::Password => {
             if quoted && announced {
-                return look.spaces == 0 && !told.is_wordy()
-                    || told.len() >= 8
+                return look.spaces == 0 && (!told.is_wordy() && !is_pass || told.is_password())
+                    || !is_pass
+                        && told.len() >= 8
                         && look.spaces == 0
                         && look.upper == 0
                         && told.bytes().all(|byte| byte.is_ascii_lowercase())
@@ -322,8 +388,7 @@ fn is_told(word: Word, told: &Candidate<'_>, manner: Manner) -> bool {
         }
         Word::Login => {
             announced
-                && look.is_random(10)
-                && look.is_mixed()
+                && (look.is_random(10) && look.is_mixed() || is_handed(told))
                 && told.is_password()
                 && !told.is_digest()
                 && !told.contains('@')
@@ -331,6 +396,11 @@ fn is_told(word: Word, told: &Candidate<'_>, manner: Manner) -> bool {
                 && !is_file(told)
                 && !told.is_expression()
         }
-        Word::Key | Word::Seed => false,
+        Word::Key => {
+            let mixed = look.upper > 1 && look.lower > 1 && look.digits > 1;
+            let plain = told.bytes().all(|byte| byte.is_ascii_alphanumeric());
+            announced && mixed && plain && look.is_random(24) && look.strange >= 0.4
+        }
+        Word::Seed => false,
     }
 }

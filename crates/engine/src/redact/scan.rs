@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use crate::redact::chars::ends_here;
 use crate::redact::chars::starts_here;
+use crate::redact::look::entropy;
 use crate::redact::rules::Place;
 use crate::redact::rules::Rules;
 use crate::redact::rules::Word;
 use crate::redact::value::Candidate;
-use crate::redact::value::entropy;
 
 /// Where a finding's kind and rule come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,7 +152,8 @@ impl<'a> Scanner<'a> {
             Word::Seed => return self.seed_phrase(end),
             Word::Login | Word::Password | Word::Secret | Word::Key | Word::Vendor => self.assignment(word, start, end),
         };
-        if !told && word != Word::Key {
+        // A key is told of in many ways, but told in one: `the key is …`.
+        if !told && (word != Word::Key || self.bytes[end..].starts_with(b" is ")) {
             self.prose(word, start, end);
         }
     }

@@ -20,6 +20,11 @@ struct Argument {
     end: usize,
 }
 
+/// Whether a name of the table is one of a class: one word that begins with a capital.
+fn is_constructor(name: &str) -> bool {
+    name.starts_with(|letter: char| letter.is_ascii_uppercase()) && name.bytes().all(|byte| byte.is_ascii_alphabetic())
+}
+
 impl Scanner<'_> {
     /// The passwords in the arguments of a program.
     pub fn command(&mut self, number: u16, start: usize, end: usize) {
@@ -31,12 +36,8 @@ impl Scanner<'_> {
         let before = start.checked_sub(1).map(|before| self.bytes[before]);
         let escaped = start >= 2 && self.bytes[start - 2] == b'\\';
         let called = self.bytes.get(end) == Some(&b'(') && before == Some(b'.');
-        if !(escaped || called || boundary(before.as_ref()))
-            || !matches!(
-                self.bytes.get(end),
-                None | Some(b' ' | b'(' | b'\t' | b'.' | b'\n' | b'"')
-            )
-        {
+        let command = &self.rules.commands[number as usize];
+        if !(escaped || called || boundary(before.as_ref())) || !self.is_invoked(&command.name, start, end) {
             return;
         }
         if !self.affords(start, LINE) {
@@ -44,12 +45,21 @@ impl Scanner<'_> {
         }
         let arguments = self.arguments(end);
         let command = &self.rules.commands[number as usize];
+        let literal = is_constructor(&command.name);
         for flag in &command.flags {
+            let place = match &**flag {
+                "first" => Some(0),
+                "second" => Some(1),
+                "third" => Some(2),
+                "last" => Some(arguments.len().saturating_sub(1)),
+                _ => None,
+            };
+            if let Some(place) = place {
+                let argument = arguments.get(place).copied();
+                self.chosen(argument.filter(|argument| !literal || self.is_literal(*argument)));
+                continue;
+            }
             match &**flag {
-                "last" => self.chosen(arguments.last().copied()),
-                "first" => self.chosen(arguments.first().copied()),
-                "second" => self.chosen(arguments.get(1).copied()),
-                "third" => self.chosen(arguments.get(2).copied()),
                 "netuse" => self.net_use(&arguments),
                 "htpasswd" => self.htpasswd(&arguments),
                 "chpasswd" => self.piped_pair(start),
@@ -60,6 +70,26 @@ impl Scanner<'_> {
                 },
             }
         }
+    }
+
+    /// Whether the name is a program that is started, or a constructor that is called. `wallet.Open(…)` and `Wallet wallet` are neither.
+    fn is_invoked(&self, name: &str, start: usize, end: usize) -> bool {
+        let rest = &self.bytes[end..];
+        if is_constructor(name) {
+            return self.bytes[start..end] == *name.as_bytes() && rest.starts_with(b"(");
+        }
+        match rest {
+            [] | [b' ' | b'(' | b'\t' | b'\n' | b'"', ..] => true,
+            _ => [".exe", ".cmd", ".bat", ".sh"]
+                .iter()
+                .any(|extension| rest.starts_with(extension.as_bytes())),
+        }
+    }
+
+    /// Of the arguments of a constructor only literals are values; the others are names of variables.
+    fn is_literal(&self, argument: Argument) -> bool {
+        let before = argument.start.checked_sub(1).map(|before| self.bytes[before]);
+        matches!(before, Some(b'"' | b'\'' | b'`'))
     }
 
     /// Splits a command line into words.
@@ -230,7 +260,7 @@ impl Scanner<'_> {
             end: argument.start + at,
             ..argument
         };
-        if password.start == password.end && crate::redact::value::Look::at(self.word_of(name).as_bytes()).is_random(16)
+        if password.start == password.end && crate::redact::look::Look::at(self.word_of(name).as_bytes()).is_random(16)
         {
             self.chosen(Some(name));
         }

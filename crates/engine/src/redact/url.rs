@@ -3,10 +3,10 @@
 use memchr::memchr;
 
 use crate::redact::chars::is_uuid;
+use crate::redact::look::Look;
 use crate::redact::scan::Label;
 use crate::redact::scan::Scanner;
 use crate::redact::value::Candidate;
-use crate::redact::value::Look;
 
 /// How long the part of an address before its path may be; a long token as the user name fits.
 const AUTHORITY: usize = 2048;

@@ -9,177 +9,17 @@ use aho_corasick::AhoCorasick;
 
 use crate::redact::chars::is_uuid;
 use crate::redact::key::lists;
-
-/// Pairs of letters that are common in English words and identifiers: after the letter before the colon. The 242 pairs
-/// that are each more than 0.06 % of all pairs in English documentation and Python sources, 96 % of them together; of the
-/// pairs of random letters they are 36 %.
-const COMMON_PAIRS: &str = "a:bcdgiklmnprstuvy b:aeijloruy c:aehiklortu d:adeiorsu e:acdefgilmnopqrstvwxy f:aefilortu \
-    g:ehilnrsu h:aeiot i:abcdefglmnoprstvxz j:e k:es l:adefilostuy m:abeimopsu n:acdefgiklnostuvy o:bcdfgiklmnoprstuvw \
-    p:aeiloprtuy q:u r:acdegikmnorstuy s:acehilopstuy t:acdehiloprstuwy u:bcefilmnprst v:aei w:aehior x:cpt y:opst z:e";
-
-/// How much of a value is looked at: enough to tell what it is.
-const LOOKED_AT: usize = 256;
-
-const PAIRS: [[bool; 26]; 26] = pairs();
-
-const fn pairs() -> [[bool; 26]; 26] {
-    let text = COMMON_PAIRS.as_bytes();
-    let mut table = [[false; 26]; 26];
-    let mut first = 0;
-    let mut at = 0;
-    while at < text.len() {
-        if text[at].is_ascii_lowercase() {
-            if at + 1 < text.len() && text[at + 1] == b':' {
-                first = (text[at] - b'a') as usize;
-            } else {
-                table[first][(text[at] - b'a') as usize] = true;
-            }
-        }
-        at += 1;
-    }
-    table
-}
+use crate::redact::look::LOOKED_AT;
+use crate::redact::look::Look;
 
 /// The lists of `stand_ins.txt`.
 static LISTS: LazyLock<BTreeMap<&str, BTreeSet<&str>>> = LazyLock::new(|| lists(include_str!("stand_ins.txt")));
 
 /// The parts of stand-ins, searched at once.
-static PARTS: LazyLock<AhoCorasick> =
-    LazyLock::new(|| AhoCorasick::new(&LISTS["stand_in_parts"]).expect("a short list of words fits an automaton"));
-
-/// Which sorts of characters a value has, and how strange their order is.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Look {
-    /// How many bytes.
-    pub length: usize,
-    /// How many digits.
-    pub digits: usize,
-    /// How many lower-case letters.
-    pub lower: usize,
-    /// How many upper-case letters.
-    pub upper: usize,
-    /// How many other visible ASCII characters.
-    pub symbols: usize,
-    /// How many characters beyond ASCII, in bytes.
-    pub beyond: usize,
-    /// How many spaces.
-    pub spaces: usize,
-    /// Of the neighbouring letters and digits, the share that words and names do not put next to each other.
-    pub strange: f32,
-    /// How many different bytes.
-    pub distinct: usize,
-    /// How often the most frequent one occurs.
-    pub most: usize,
-}
-
-impl Look {
-    /// Looks at a value.
-    pub fn at(value: &[u8]) -> Self {
-        let mut look = Look {
-            length: value.len(),
-            ..Look::default()
-        };
-        let mut counts = [0u16; 256];
-        let mut before = b' ';
-        let (mut pairs, mut strange) = (0u32, 0f32);
-        for byte in value.iter().take(LOOKED_AT).copied() {
-            let count = &mut counts[byte as usize];
-            look.distinct += usize::from(*count == 0);
-            *count += 1;
-            look.most = look.most.max(usize::from(*count));
-            match byte {
-                b'0'..=b'9' => look.digits += 1,
-                b'a'..=b'z' => look.lower += 1,
-                b'A'..=b'Z' => look.upper += 1,
-                b' ' => look.spaces += 1,
-                0x80.. => look.beyond += 1,
-                _ => look.symbols += 1,
-            }
-            let share = STRANGENESS[SORT[before as usize] as usize][SORT[byte as usize] as usize];
-            if share >= 0.0 {
-                pairs += 1;
-                strange += share;
-            }
-            before = byte;
-        }
-        look.strange = if pairs == 0 { 0.0 } else { strange / pairs as f32 };
-        look
-    }
-
-    /// Letters and digits, as a key made by a machine has.
-    pub fn is_mixed(&self) -> bool {
-        self.digits > 0 && self.lower + self.upper > 0
-    }
-
-    /// Whether it looks made by a machine: `strange` enough for its length. Words, names and paths do not.
-    pub fn is_random(&self, least: usize) -> bool {
-        let letters = self.lower + self.upper;
-        self.length >= least
-            && self.spaces == 0
-            && self.distinct >= 7
-            && (self.digits > 0
-                || letters >= 16
-                || (letters >= 12 && self.upper > 1 && self.lower > 1 && self.strange >= 0.4))
-            && self.strange >= if self.digits >= 2 { 0.22 } else { 0.3 }
-    }
-}
-
-/// Shannon entropy in bits a byte.
-pub(super) fn entropy(value: &[u8]) -> f32 {
-    let mut counts = [0u16; 256];
-    for byte in value.iter().take(LOOKED_AT) {
-        counts[*byte as usize] += 1;
-    }
-    let seen = value.len().min(LOOKED_AT) as f32;
-    let shares = counts
-        .into_iter()
-        .filter(|count| *count > 0)
-        .map(|count| f32::from(count) / seen);
-    shares.map(|share| -share * share.log2()).sum()
-}
-
-/// The sorts of bytes whose order tells: small letters 0 to 25, capitals 26 to 51, digits 52, anything else 53.
-const SORT: [u8; 256] = sorts();
-
-const fn sorts() -> [u8; 256] {
-    let mut table = [53; 256];
-    let mut byte = 0;
-    while byte < 128u8 {
-        table[byte as usize] = match byte {
-            b'a'..=b'z' => byte - b'a',
-            b'A'..=b'Z' => byte - b'A' + 26,
-            b'0'..=b'9' => 52,
-            _ => 53,
-        };
-        byte += 1;
-    }
-    table
-}
-
-/// How strange it is that one sort follows another; below zero where the pair says nothing.
-static STRANGENESS: [[f32; 54]; 54] = strangeness();
-
-const fn strangeness() -> [[f32; 54]; 54] {
-    let mut table = [[-1.0; 54]; 54];
-    let mut before = 0;
-    while before < 53 {
-        let mut after = 0;
-        while after < 53 {
-            table[before][after] = match (before, after) {
-                (52, 52) => 0.2,
-                (_, 52) => 0.5,
-                (52, _) => 0.9,
-                // `aB` begins a new word in a name.
-                (0..=25, 26..=51) => 0.4,
-                _ if PAIRS[before % 26][after % 26] => 0.0,
-                _ => 1.0,
-            };
-            after += 1;
-        }
-        before += 1;
-    }
-    table
-}
+static PARTS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    let parts = LISTS["stand_in_parts"].union(&LISTS["declared_parts"]);
+    AhoCorasick::new(parts).expect("a short list of words fits an automaton")
+});
 
 /// A value that may be a secret, and how it looks.
 #[derive(Clone, Copy, Debug)]
@@ -204,6 +44,22 @@ impl Deref for Candidate<'_> {
     fn deref(&self) -> &str {
         self.text
     }
+}
+
+/// Whether a value in lower case is put together from names of methods and programs, with numbers: `oauth2/oidc`, `http/1.1`.
+fn is_technical(lower: &str) -> bool {
+    if lower.len() > 32 {
+        return false;
+    }
+    let mut named = false;
+    for part in lower.split(['/', '-', '_', '.', ',', '+']) {
+        let bare = part.trim_matches(|letter: char| letter.is_ascii_digit());
+        if !bare.is_empty() && !LISTS["technical"].contains(bare) {
+            return false;
+        }
+        named |= !bare.is_empty();
+    }
+    named
 }
 
 /// How providers of models begin the names of calls, messages and files, which they look up and want back.
@@ -249,12 +105,38 @@ impl Candidate<'_> {
             return false;
         }
         let lower = value.to_ascii_lowercase();
+        if look.digits > 0 && is_technical(&lower) {
+            return true;
+        }
         if lower.matches("abcdefghijklmnopqrstuvwxyz").count() > 1 || LISTS["stand_ins"].contains(lower.as_str()) {
             return true;
         }
         // A random value may hold any four letters by chance, so the parts count only where the rest is words.
         let wordy = look.strange < 0.3 || value.contains("EXAMPLE") || lower.contains("xxxx") || lower.contains("your");
-        wordy && PARTS.is_match(&lower)
+        wordy && PARTS.is_match(&lower) && !self.is_declared_token()
+    }
+
+    /// Whether a value is a token although it calls itself a false one: `fake_token_1234567890`. Whoever writes it where a token
+    /// belongs wants it treated as one; what asks to be replaced (`your-api-key-here`) is none.
+    pub fn is_declared_token(&self) -> bool {
+        let value = self.text;
+        let look = &self.look;
+        let plain = value
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'));
+        if !plain || !(12..=LOOKED_AT).contains(&value.len()) {
+            return false;
+        }
+        let lower = value.to_ascii_lowercase();
+        let mut declared = 0;
+        for part in PARTS.find_iter(&lower) {
+            let part = &lower[part.range()];
+            if !LISTS["declared_parts"].contains(part) {
+                return false;
+            }
+            declared += 1;
+        }
+        declared > 0 && (look.digits >= 3 || declared > 2)
     }
 
     /// Whether a value only says where the secret is.
@@ -428,6 +310,22 @@ impl Candidate<'_> {
         plain && look.length >= 14 && look.strange < 0.22 && look.digits * 4 < look.length
     }
 
+    /// Whether a value is the name of a function, a type or a constant, of words with `_` between them: `hash_t`, `RSA_2048_KEY`.
+    pub fn is_code_name(&self) -> bool {
+        let value = self.text;
+        let look = &self.look;
+        let name = value.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            && !value.starts_with(|letter: char| letter.is_ascii_digit());
+        let mut parts = 0;
+        let mut words = 0;
+        for part in value.split('_').filter(|part| !part.is_empty()) {
+            parts += 1;
+            words += usize::from(part.bytes().all(|byte| byte.is_ascii_alphabetic()));
+        }
+        let is_constant = look.lower == 0 && words >= 3;
+        name && parts >= 2 && words > 0 && (is_constant || words * 3 >= parts && look.digits * 4 < look.length)
+    }
+
     /// Whether a text is an assignment by itself: `GIT_TERMINAL_PROMPT=0`.
     pub fn is_setting(&self) -> bool {
         let value = self.text;
@@ -436,6 +334,18 @@ impl Candidate<'_> {
                 && name
                     .bytes()
                     .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+        })
+    }
+
+    /// Whether a text begins with another name and its sign: `req_id=8841`, as logs write one after the other.
+    pub fn is_field(&self) -> bool {
+        self.text.split_once('=').is_some_and(|(name, value)| {
+            name.len() >= 2
+                && !value.is_empty()
+                && name.starts_with(|letter: char| letter.is_ascii_lowercase())
+                && name
+                    .bytes()
+                    .all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'_' | b'.' | b'-'))
         })
     }
 

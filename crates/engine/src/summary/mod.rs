@@ -3,6 +3,7 @@
 //! Nothing here talks to a model. A pass hands out a [`Request`]; the host sends it however it likes and brings back a
 //! [`Reply`].
 
+pub mod attribution;
 pub mod prompts;
 pub mod records;
 pub mod references;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// The prompts by name, as they are built in.
-const BUILT_IN: [(Name, &str); 8] = [
+const BUILT_IN: [(Name, &str); 9] = [
     (Name::System, include_str!("prompts/system.md")),
     (Name::First, include_str!("prompts/first.md")),
     (Name::Update, include_str!("prompts/update.md")),
@@ -12,6 +12,7 @@ const BUILT_IN: [(Name, &str); 8] = [
     (Name::Sections, include_str!("prompts/sections.md")),
     (Name::Focus, include_str!("prompts/focus.md")),
     (Name::Notice, include_str!("prompts/notice.md")),
+    (Name::Beside, include_str!("prompts/beside.md")),
 ];
 
 /// Hexadecimal digits of a prompt's hash in reports: 64 bits tell any two apart.
@@ -36,11 +37,13 @@ pub enum Name {
     Focus,
     /// What a block that holds a summary says about itself.
     Notice,
+    /// What stands word for word beside a summary, where the ledger does.
+    Beside,
 }
 
 impl Name {
     /// All names, in the order in which reports list them.
-    pub const ALL: [Name; 8] = [
+    pub const ALL: [Name; 9] = [
         Name::System,
         Name::First,
         Name::Update,
@@ -49,6 +52,7 @@ impl Name {
         Name::Sections,
         Name::Focus,
         Name::Notice,
+        Name::Beside,
     ];
 
     /// The name of its file, without the ending.
@@ -62,13 +66,14 @@ impl Name {
             Name::Sections => "sections",
             Name::Focus => "focus",
             Name::Notice => "notice",
+            Name::Beside => "beside",
         }
     }
 
     /// What a text of this name must have a place for: without it the model would not see what it writes about.
     fn needs(self) -> &'static [&'static str] {
         match self {
-            Name::System | Name::Sections | Name::Notice | Name::InPlace => &[],
+            Name::System | Name::Sections | Name::Notice | Name::Beside | Name::InPlace => &[],
             Name::First => &["records"],
             Name::Update => &["previous", "records"],
             Name::Repair => &["problems", "draft", "ledger"],
@@ -91,7 +96,7 @@ pub enum PromptError {
 /// A set of prompts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prompts {
-    texts: [Cow<'static, str>; 8],
+    texts: [Cow<'static, str>; 9],
 }
 
 impl Default for Prompts {

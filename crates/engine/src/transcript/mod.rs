@@ -4,14 +4,32 @@
 //! call outside the open tool loop is answered, and answers follow their calls. [`Draft::assemble`] is the
 //! only way to get one; it repairs what it must and reports each repair as a [`Finding`].
 
+mod author_splitter;
+mod authorship;
+mod block_opening;
 mod event;
 mod finding;
+mod host_marks;
+mod host_tags;
 mod message;
 mod pairing;
 mod part;
+mod paste_forms;
+mod paste_lines;
+mod pastes;
+mod person_answers;
 mod repair;
 mod usage;
 
+pub use authorship::TextSegment;
+pub use authorship::author_of_parts;
+pub use authorship::author_of_text;
+pub use authorship::split_by_author;
+pub use block_opening::LEDGER_NATURE;
+pub use block_opening::LEDGER_TITLE;
+pub use block_opening::REQUEST_OPENING;
+pub use block_opening::SUMMARY_TITLE;
+pub use block_opening::opens_block;
 pub use event::CompactionEvent;
 pub use event::CompactionKind;
 pub use event::Trigger;
@@ -38,6 +56,12 @@ pub use part::Thinking;
 pub use part::ToolCall;
 pub use part::ToolOutcome;
 pub use part::ToolResult;
+pub use pastes::PassageKind;
+pub use pastes::PasteKind;
+pub use pastes::PersonPassage;
+pub use pastes::split_pastes;
+pub use person_answers::PersonAnswer;
+pub use person_answers::person_answers;
 pub use repair::Assembly;
 pub use repair::Draft;
 pub use repair::Origin;

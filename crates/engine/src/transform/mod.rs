@@ -1,13 +1,12 @@
 //! Carrying a plan out.
 //!
 //! [`prune`] turns planned parts into [`Change`]s, each with a mark that says what was there and a reference that
-//! recalls it. What is not changed is not touched: a [`Change`] names one part. [`shrink`] brings one tool output into a
-//! small form by its kind.
+//! recalls it. What is not changed is not touched: a [`Change`] names one part.
 
 mod arguments;
 mod prune;
 mod replace;
-pub mod shrink;
+mod shorten;
 
 pub use prune::Change;
 pub use prune::Dropped;
@@ -16,3 +15,4 @@ pub use prune::changed;
 pub use prune::changed_message;
 pub use prune::prune;
 pub use replace::replaced;
+pub use shorten::shorten_parts;

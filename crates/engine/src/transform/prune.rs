@@ -10,14 +10,15 @@ use crate::decide::Plan;
 use crate::decide::Planned;
 use crate::decide::Superseded;
 use crate::decide::asked;
-use crate::decide::cut;
 use crate::decide::deed_of_call;
-use crate::decide::marker::inert;
 use crate::decide::marker::is_placeholder;
 use crate::decide::marker::placeholder;
 use crate::decide::marker::reference;
 use crate::decide::marker::thousands;
 use crate::json;
+use crate::shrink::ToldLine;
+use crate::shrink::opening_line;
+use crate::shrink::tell;
 use crate::transcript::Author;
 use crate::transcript::Content;
 use crate::transcript::Input;
@@ -37,19 +38,6 @@ use crate::transform::arguments;
 
 /// How much of what was asked is shown.
 const ASKED: usize = 80;
-/// How much of an output is shown.
-const PREVIEW: usize = 70;
-/// Words that mark the line worth showing of an output that failed.
-const TROUBLE: [&str; 8] = [
-    "error",
-    "Error",
-    "ERROR",
-    "FAILED",
-    "failed",
-    "panicked",
-    "Traceback",
-    "fatal",
-];
 
 /// What one part becomes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,6 +89,14 @@ pub struct Pruned {
     pub changes: BTreeMap<Spot, Change>,
     /// What was taken out, in the order of the plan.
     pub dropped: Vec<Dropped>,
+}
+
+impl Pruned {
+    /// The tokens that the changes save, as counted.
+    pub fn saved(&self) -> u64 {
+        let saved = self.dropped.iter().map(|dropped| dropped.tokens - dropped.tokens_left);
+        saved.sum()
+    }
 }
 
 /// Carries a plan out. Parts that would not get smaller stay as they are.
@@ -225,7 +221,7 @@ fn change<'a>(
     }
 }
 
-/// Tool, what it was asked, why it went, how it ended, how much there was, and how it begins.
+/// Tool, what it was asked, why it went, how it ended, how much there was, and the line that tells most.
 fn result_words(
     transcript: &Transcript,
     planned: &Planned,
@@ -249,20 +245,31 @@ fn result_words(
     if !why.is_empty() {
         words.push_str(&format!(" — {why}"));
     }
-    let lines = text.lines().count() as u64;
+    let told = told(result, call, text);
     words.push_str(&format!(
         " — {}, {} lines, {} tokens",
-        ending(result, call, text),
-        thousands(lines),
+        ending(result, call, text, told.as_ref()),
+        thousands(text.lines().count() as u64),
         thousands(planned.tokens)
     ));
-    if !matches!(planned.action, Action::Duplicate(_)) {
-        let shown = preview(text, call);
-        if !shown.is_empty() {
-            words.push_str(&format!(", {shown}"));
-        }
+    // What stands elsewhere, or holds no more, is told by its call and its reason alone.
+    if let (Action::OldOutput, Some(told)) = (planned.action, told) {
+        words.push_str(&format!(", says: {}", told.text));
     }
     words
+}
+
+/// The line that tells most of an output. Words of failure in a file that was read are its content.
+fn told(result: &ToolResult, call: Option<&ToolCall>, text: &str) -> Option<ToldLine> {
+    let is_content = matches!(call.map(deed_of_call), Some(Deed::Read | Deed::Skill));
+    if !is_content || result.outcome == ToolOutcome::Failure {
+        return tell(text);
+    }
+    let text = opening_line(text)?;
+    Some(ToldLine {
+        text,
+        reports_failure: false,
+    })
 }
 
 /// Names the call at a spot, or the call of the result there.
@@ -275,7 +282,7 @@ fn told_by(transcript: &Transcript, spot: Spot) -> String {
 }
 
 /// How a call ended: as the source says, or as its output does.
-fn ending(result: &ToolResult, call: Option<&ToolCall>, text: &str) -> String {
+fn ending(result: &ToolResult, call: Option<&ToolCall>, text: &str, told: Option<&ToldLine>) -> String {
     if let Some(code) = exit_code(text) {
         return format!("exit code {code}");
     }
@@ -283,9 +290,7 @@ fn ending(result: &ToolResult, call: Option<&ToolCall>, text: &str) -> String {
         ToolOutcome::Failure => "failed".to_owned(),
         ToolOutcome::Success => "ok".to_owned(),
         ToolOutcome::Unstated => match call.map(deed_of_call) {
-            Some(Deed::Run) if text.lines().any(|line| TROUBLE.iter().any(|word| line.contains(word))) => {
-                "with errors".to_owned()
-            }
+            Some(Deed::Run) if told.is_some_and(|told| told.reports_failure) => "shows failures".to_owned(),
             _ => "ended".to_owned(),
         },
     }
@@ -320,27 +325,6 @@ fn exit_code(text: &str) -> Option<i64> {
         }
     }
     None
-}
-
-/// The line worth showing: what went wrong, else how it begins.
-fn preview(text: &str, call: Option<&ToolCall>) -> String {
-    let lines = || {
-        text.lines()
-            .map(str::trim)
-            .filter(|line| line.chars().any(char::is_alphanumeric))
-    };
-    // The word "error" in a file that was read is no trouble.
-    let may_fail = !matches!(call.map(deed_of_call), Some(Deed::Read | Deed::Search | Deed::Skill));
-    let trouble = lines().find(|line| may_fail && TROUBLE.iter().any(|word| line.contains(word)));
-    let (label, line) = match trouble {
-        Some(line) => ("says", line),
-        None => ("begins", lines().next().unwrap_or("")),
-    };
-    if line.is_empty() {
-        String::new()
-    } else {
-        format!("{label}: {}", cut(&inert(line), PREVIEW))
-    }
 }
 
 /// The text of a result, with media in it named or given in full.
@@ -384,7 +368,7 @@ pub(super) fn media_text(media: &Media) -> String {
     }
 }
 
-fn cost_of(change: &Change, part: &Part, family: Family) -> u64 {
+pub(super) fn cost_of(change: &Change, part: &Part, family: Family) -> u64 {
     match changed(part, change) {
         Some(part) => measure_part(&part, family).total(),
         None => 0,

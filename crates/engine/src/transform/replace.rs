@@ -68,11 +68,7 @@ fn dropped_part(
         spot,
         action: Action::Replaced,
         role: message.role,
-        author: if matches!(part, Part::Result(_)) {
-            Author::Tool
-        } else {
-            message.author
-        },
+        author: message.author_of_part(part),
         tool,
         reference: reference(&text).into(),
         tokens: measure_part(part, family).total(),

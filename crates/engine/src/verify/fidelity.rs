@@ -1,5 +1,6 @@
 //! Whether what a model wrote may stand for what it replaces, and its answer without what may not.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use crate::ledger::quote::Quoting;
@@ -7,6 +8,7 @@ use crate::summary::Stop;
 use crate::summary::references::References;
 use crate::summary::references::invented;
 use crate::summary::said::Said;
+use crate::summary::said::lines_of_person;
 use crate::summary::sections::Heading;
 use crate::summary::sections::Section;
 use crate::summary::sections::Sections;
@@ -27,6 +29,8 @@ pub struct Expected<'a> {
     pub said: &'a Said,
     /// Whether the source has an identifier.
     pub knows: &'a dyn Fn(&str) -> bool,
+    /// Whether the ledger's sections stand beside it, with the person's words, files and errors.
+    pub is_beside_ledger: bool,
     /// How long it was asked to be.
     pub most_tokens: u64,
     /// How long what it replaces is.
@@ -43,6 +47,9 @@ const MOST_OVER: u64 = 150;
 const TOKENS_A_REFERENCE: u64 = 50;
 /// That many any summary can name.
 const LEAST_CRITICAL: usize = 5;
+/// Beside the ledger, which shows them anyway and which the writer is told of, one reference in so many is enough to tell that an answer
+/// is about this conversation.
+const LEAST_BESIDE: usize = 8;
 /// How many references a flaw lists.
 const MOST_LISTED: usize = 40;
 
@@ -93,7 +100,11 @@ fn check_references(answer: &str, expected: &Expected<'_>, flaws: &mut Vec<Flaw>
         .map(|reference| &*reference.text)
         .filter(|text| lacking.contains(text))
         .collect();
-    if lost.len() * 2 > critical.len() {
+    let most_lost = match expected.is_beside_ledger {
+        true => critical.len() * (LEAST_BESIDE - 1) / LEAST_BESIDE,
+        false => critical.len() / 2,
+    };
+    if lost.len() > most_lost {
         let detail = format!(
             "{} of {} critical references are missing: {}",
             lost.len(),
@@ -128,66 +139,65 @@ fn check_lines(sections: &Sections<'_>, expected: &Expected<'_>, flaws: &mut Vec
         warn(FlawKind::NoSections, "none of the headings is there".into());
     }
     for section in sections.iter() {
-        for line in &section.lines {
-            match trouble(section, line, expected) {
-                Some(kind) => warn(kind, line.trim().to_owned()),
-                None => {
-                    if is_a_tools_order(section, line, expected) {
-                        warn(FlawKind::Unsupported, line.trim().to_owned());
-                    }
-                    let names = invented(line, expected.knows);
-                    if !names.is_empty() {
-                        warn(FlawKind::Invented, names.join(", "));
-                    }
-                }
+        for Judged { line, kept, flaw } in judged(section, expected) {
+            if let Some((kind, detail)) = flaw {
+                warn(kind, detail);
+            }
+            let Some(kept) = kept else { continue };
+            if is_a_tools_order(section, &kept, expected) {
+                warn(FlawKind::Unsupported, line.trim().to_owned());
+            }
+            let names = invented(&kept, expected.knows);
+            if !names.is_empty() {
+                warn(FlawKind::Invented, names.join(", "));
             }
         }
     }
 }
 
-/// Why a line may not stay.
-fn trouble(section: &Section<'_>, line: &str, expected: &Expected<'_>) -> Option<FlawKind> {
-    if says_nothing(line) {
-        return None;
-    }
-    if expected.quoting.is_stale(line) {
-        return Some(FlawKind::Superseded);
-    }
-    let is_rule = section.heading == Some(Heading::Constraints);
-    let puts_into_mouth = names_the_person(line) && expected.said.is_echo(line);
-    (puts_into_mouth || is_rule && expected.said.is_unsupported(line)).then_some(FlawKind::Unsupported)
+/// What came of looking at a line.
+struct Judged<'a> {
+    line: &'a str,
+    /// What of it may stay.
+    kept: Option<Cow<'a, str>>,
+    /// What is wrong with the rest.
+    flaw: Option<(FlawKind, String)>,
 }
 
-/// How summaries tell what the person wants: the beginnings of the verbs that follow "user" or "пользователь".
-const WILL: &[&str] = &[
-    "want",
-    "ask",
-    "request",
-    "demand",
-    "requir",
-    "order",
-    "instruct",
-    "insist",
-    "expect",
-    "said",
-    "say",
-    "told",
-    "хоч",
-    "прос",
-    "треб",
-    "сказа",
-    "велел",
-    "велит",
-];
+/// The lines of a section, each with what of it may stay: nothing where it shows what no longer holds, and no sentence that says
+/// that the person said or wants what they did not.
+fn judged<'a>(section: &Section<'a>, expected: &Expected<'_>) -> Vec<Judged<'a>> {
+    let theirs = lines_of_person(section);
+    let lines = section.lines.iter().zip(theirs);
+    lines
+        .map(|(line, is_theirs)| judged_line(line, is_theirs, expected))
+        .collect()
+}
 
-/// Whether a line says what the person wants.
-fn names_the_person(line: &str) -> bool {
-    let lower = line.to_lowercase();
-    let words: Vec<&str> = lower.split_whitespace().collect();
-    words.windows(2).any(|two| {
-        let is_person = two[0] == "user" || two[0].starts_with("пользовател");
-        is_person && WILL.iter().any(|verb| two[1].starts_with(verb))
-    })
+fn judged_line<'a>(line: &'a str, is_theirs: bool, expected: &Expected<'_>) -> Judged<'a> {
+    let judged = |kept, flaw| Judged { line, kept, flaw };
+    if says_nothing(line) {
+        return judged(Some(Cow::Borrowed(line)), None);
+    }
+    if expected.quoting.is_stale(line) || expected.said.is_corrected(line) {
+        return judged(None, Some((FlawKind::Superseded, line.trim().to_owned())));
+    }
+    let forged = expected.said.unsupported(line, is_theirs);
+    if forged.is_empty() {
+        return judged(Some(Cow::Borrowed(line)), None);
+    }
+    let (mut kept, mut gone, mut from) = (String::new(), Vec::new(), 0);
+    for range in forged {
+        kept.push_str(&line[from..range.start]);
+        gone.push(line[range.clone()].trim());
+        from = range.end;
+    }
+    kept.push_str(&line[from..]);
+    let is_left = kept.chars().any(char::is_alphabetic);
+    judged(
+        is_left.then(|| Cow::Owned(kept.trim_end().to_owned())),
+        Some((FlawKind::Unsupported, gone.join(" "))),
+    )
 }
 
 /// Whether a line tells what to do in the words of a tool's output. It may be a finding that matters or somebody's trap, so
@@ -241,15 +251,13 @@ fn write_section(out: &mut String, section: &Section<'_>, expected: &Expected<'_
     if !section.title.is_empty() {
         out.push('\n');
     }
-    for line in &section.lines {
-        if trouble(section, line, expected).is_some() {
-            continue;
-        }
+    for Judged { kept, .. } in judged(section, expected) {
+        let Some(line) = kept else { continue };
         out.push_str(line.trim_end());
-        if is_a_tools_order(section, line, expected) && !line.contains(NOT_ASKED) {
+        if is_a_tools_order(section, &line, expected) && !line.contains(NOT_ASKED) {
             out.push_str(&format!(" ({NOT_ASKED})"));
         }
-        let names = invented(line, expected.knows);
+        let names = invented(&line, expected.knows);
         if !names.is_empty() && !line.contains(NOT_SEEN) {
             out.push_str(&format!(" ({NOT_SEEN}: {})", names.join(", ")));
         }

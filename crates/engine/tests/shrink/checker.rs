@@ -6,11 +6,11 @@ use std::sync::LazyLock;
 use mainstay_engine::account::Family;
 use mainstay_engine::account::TextKind;
 use mainstay_engine::account::TokenCounter;
-use mainstay_engine::transform::shrink::ContentKind;
-use mainstay_engine::transform::shrink::Goal;
-use mainstay_engine::transform::shrink::Shrunk;
-use mainstay_engine::transform::shrink::kind_of;
-use mainstay_engine::transform::shrink::shrink;
+use mainstay_engine::shrink::ContentKind;
+use mainstay_engine::shrink::Goal;
+use mainstay_engine::shrink::Shrunk;
+use mainstay_engine::shrink::kind_of;
+use mainstay_engine::shrink::shrink;
 use regex::Regex;
 
 fn regex(pattern: &str) -> Regex {

@@ -1,8 +1,8 @@
 //! A megabyte of anything ends, does not grow and does not break. No timing: what is not linear does not end.
 
-use mainstay_engine::transform::shrink::Goal;
-use mainstay_engine::transform::shrink::kind_of;
-use mainstay_engine::transform::shrink::shrink;
+use mainstay_engine::shrink::Goal;
+use mainstay_engine::shrink::kind_of;
+use mainstay_engine::shrink::shrink;
 
 use crate::checker::judge;
 

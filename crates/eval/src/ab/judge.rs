@@ -126,6 +126,7 @@ async fn verdict(desk: &Desk, prompt: &Prompt, repeat: u32) -> Option<Result<Ver
             repeat,
             attempt,
             from: 0,
+            member: 0,
         };
         match desk.ask(&call).await {
             Ok((_, answer)) => match read_verdict(&answer.text) {

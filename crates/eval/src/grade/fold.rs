@@ -9,6 +9,8 @@ use std::ops::Range;
 
 use unicode_normalization::UnicodeNormalization;
 
+use crate::grade::bearing;
+use crate::grade::corrections;
 use crate::grade::marks;
 use crate::grade::words;
 
@@ -33,6 +35,8 @@ pub struct Folded {
     breaks: Vec<(usize, Break)>,
     /// Stretches that are struck through, in order.
     struck: Vec<Range<usize>>,
+    /// Stretches that a mark of the block says are corrected, in order.
+    corrected: Vec<Range<usize>>,
     /// From where on a heading says that what follows is past, or that it is not any more.
     sections: Vec<(usize, bool)>,
     /// Whether the text has words of German or Russian: a comma may stand before decimals, a point between thousands.
@@ -88,10 +92,13 @@ impl Folded {
         at == 0 || found.is_ok_and(|index| self.breaks[index].1 == Break::Sentence)
     }
 
-    /// Whether a place is struck through, or stands under a heading that says it is past.
+    /// Whether a place is struck through, is marked as corrected, or stands under a heading that says it is past.
     pub fn is_set_aside(&self, at: usize) -> bool {
-        let next = self.struck.partition_point(|range| range.start <= at);
-        let is_struck = next > 0 && self.struck[next - 1].end > at;
+        let is_within = |ranges: &[Range<usize>]| {
+            let next = ranges.partition_point(|range| range.start <= at);
+            next > 0 && ranges[next - 1].end > at
+        };
+        let is_struck = is_within(&self.struck) || is_within(&self.corrected);
         let section = self.sections.partition_point(|(start, _)| *start <= at);
         is_struck || (section > 0 && self.sections[section - 1].1)
     }
@@ -291,6 +298,7 @@ impl Writer {
             let at = self.folded.text.len();
             self.folded.sections.push((at, is_past));
         }
+        let start = self.folded.text.len();
         let indent = offset + (line.len() - line.trim_start().len()) + shape.skipped;
         let mut place = indent;
         for piece in rest.split_inclusive(' ') {
@@ -300,10 +308,37 @@ impl Writer {
             }
             place += piece.len();
         }
+        self.set_corrected_aside(start);
         self.before = match shape.is_heading {
             true => None,
             false => Some(line.len()),
         };
+    }
+
+    /// Sets aside what a mark of the block (`corrected m147`, `until m12`, `→ now`) says is corrected, in the line that starts here.
+    ///
+    /// A mark behind the whole line covers the line, one that more words follow covers the sentence before it, and one that opens
+    /// the line covers it all.
+    fn set_corrected_aside(&mut self, start: usize) {
+        let folded = &mut self.folded;
+        let line = &folded.text[start..];
+        let Some(mark) = corrections::correction(line) else {
+            return;
+        };
+        let is_at_end = !line[mark.end..].contains(char::is_alphanumeric);
+        let opens = !line[..mark.start].split(' ').any(is_said_word);
+        let covered = if is_at_end || opens {
+            start..folded.text.len()
+        } else {
+            let at = start + mark.start;
+            let inside = folded.breaks.iter().rev().skip_while(|(place, _)| *place > at);
+            // The mark may stand behind the end of its sentence; then the sentence before that end is meant.
+            let begin = inside.take_while(|(place, _)| *place > start).find(|(place, level)| {
+                *level == Break::Sentence && folded.text[*place..at].split(' ').any(is_said_word)
+            });
+            begin.map_or(start, |(place, _)| *place)..at
+        };
+        folded.corrected.push(covered);
     }
 
     /// A sentence or clause begins with the next word.
@@ -342,6 +377,13 @@ impl Writer {
             self.mark(Break::Clause);
         }
     }
+}
+
+/// Whether a token is something that was said, not the head of a line (`[user m12]`) or a sign.
+fn is_said_word(token: &str) -> bool {
+    let is_head = token.starts_with('[') || token.ends_with(']') || token.starts_with('(');
+    let bare = token.trim_matches(|c: char| !c.is_alphanumeric());
+    !is_head && !bare.is_empty() && !bearing::is_message_number(bare)
 }
 
 /// What a line is, and what of it are words.

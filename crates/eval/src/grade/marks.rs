@@ -1,4 +1,7 @@
-//! Words that deny something or say that it is past, in English, German and Russian.
+//! Words that deny something or say that it is past, in English, German and Russian, and the plainest in Spanish and French.
+
+use crate::grade::removal::ENDED;
+use crate::grade::removal::REMOVED;
 
 /// Words that deny what stands behind them.
 pub const DENYING: &[&str] = &[
@@ -26,6 +29,10 @@ pub const DENYING: &[&str] = &[
     "без",
     "никогда",
     "ничего",
+    "nunca",
+    "sin",
+    "jamais",
+    "sans",
 ];
 
 /// Words that set aside what stands behind them for something else.
@@ -139,10 +146,7 @@ pub const OVER: &[&str] = &[
     "abandoned",
     "rejected",
     "discarded",
-    "dropped",
-    "retired",
     "anymore",
-    "reverted",
     "früher",
     "vorher",
     "zuvor",
@@ -165,10 +169,15 @@ pub const OVER: &[&str] = &[
     "устарело",
     "устарела",
     "устаревший",
-    "отменен",
-    "отменено",
     "отклонен",
     "отклонено",
+    "anteriormente",
+    "antes",
+    "obsoleto",
+    "obsoleta",
+    "auparavant",
+    "anciennement",
+    "obsolète",
 ];
 
 /// Adjectives that say that what they stand before is over.
@@ -229,33 +238,6 @@ pub const REPLACING: &[&str] = &[
     "заменен",
     "заменено",
     "заменена",
-];
-
-/// Verbs that, with a form of `be` before them, say that their subject is over.
-pub const ENDED: &[&str] = &[
-    "replaced",
-    "superseded",
-    "dropped",
-    "rejected",
-    "abandoned",
-    "changed",
-    "removed",
-    "deprecated",
-    "reverted",
-    "retired",
-    "discarded",
-    "corrected",
-    "ersetzt",
-    "abgelöst",
-    "geändert",
-    "verworfen",
-    "entfernt",
-    "wrong",
-    "incorrect",
-    "invalid",
-    "falsch",
-    "ungültig",
-    "неверно",
 ];
 
 /// Verbs of changing something: what they start from is over, what they lead to is not.
@@ -324,7 +306,7 @@ pub const NOW: &[&str] = &["now", "jetzt", "nun", "теперь", "сейчас"
 /// Forms of `be`.
 pub const BEING: &[&str] = &[
     "is", "are", "was", "were", "been", "being", "got", "be", "ist", "sind", "war", "waren", "wurde", "wurden", "wird",
-    "был", "была", "было", "были",
+    "worden", "был", "была", "было", "были", "está", "están", "fue", "fueron", "sido", "est", "sont", "été",
 ];
 
 /// Forms of `be` that tell of the past.
@@ -432,7 +414,9 @@ pub fn closes(bracket: &str) -> bool {
             )
         });
     }
-    let is_mark = |word: &str| IN_BRACKETS.contains(&word) || OVER.contains(&word);
+    let is_mark = |word: &str| {
+        IN_BRACKETS.contains(&word) || OVER.contains(&word) || REMOVED.contains(&word) || ENDED.contains(&word)
+    };
     is_mark(first) || more.any(is_mark)
 }
 
@@ -443,8 +427,20 @@ pub fn is_past_heading(heading: &str) -> bool {
         .filter(|word| !word.is_empty())
         .collect();
     let is_over = |word: &&str| {
-        OVER.contains(word) || OLD.contains(word) || matches!(*word, "replaced" | "ersetzt" | "устаревшее" | "прошлое")
+        OVER.contains(word)
+            || OLD.contains(word)
+            || REMOVED.contains(word)
+            || matches!(
+                *word,
+                "replaced" | "renamed" | "ersetzt" | "umbenannt" | "устаревшее" | "прошлое"
+            )
     };
-    let pairs = [["no", "longer"], ["nicht", "mehr"], ["больше", "не"]];
+    let pairs = [
+        ["no", "longer"],
+        ["nicht", "mehr"],
+        ["больше", "не"],
+        ["больше", "нет"],
+        ["ya", "no"],
+    ];
     words.iter().any(is_over) || words.windows(2).any(|two| pairs.iter().any(|pair| two == pair))
 }

@@ -20,17 +20,21 @@
 //! # When a stale fact is given as current
 //!
 //! In an answer: wherever it stands as a whole, unless its clause says that it is past (`bearing`): was, formerly, no longer,
-//! instead of, from X to Y, X → Y, struck through, in a section whose heading says so; or it is a piece of an expected fact.
+//! instead of, from X to Y, X → Y, deleted, renamed, undone, struck through, in a section whose heading says so; or its line carries a
+//! block's mark (`corrections`): corrected m147, until m12; or it is a piece of an expected fact. What was not deleted, will be deleted
+//! or should be deleted is still there.
 //!
 //! In a state that is another question: old messages rightly stand there word for word. See [`grade_state`].
 
 mod agreement;
 mod bearing;
+mod corrections;
 mod edges;
 mod fold;
 mod leaks;
 mod marks;
 mod phrase;
+mod removal;
 mod words;
 
 pub use agreement::Agreement;
@@ -102,6 +106,18 @@ impl Grade {
             (true, true) => self.recall(),
         }
     }
+}
+
+/// Whether a text gives a value as current: it has it somewhere, and does not say there that it is past.
+pub fn gives_as_current(text: &str, value: &str) -> bool {
+    let folded = Folded::new(text);
+    Phrase::new(value).any_whole(&folded, &mut |place| !bearing::is_past(&folded, &place))
+}
+
+/// Whether a line of a block carries the mark that it was corrected later, so that all of it is past.
+pub fn is_marked_corrected(line: &str) -> bool {
+    let folded = line.to_lowercase().replace('\u{2192}', "->");
+    corrections::correction(&folded).is_some_and(|mark| !folded[mark.end..].contains(char::is_alphanumeric))
 }
 
 /// Texts that many facts are looked for in, prepared once.

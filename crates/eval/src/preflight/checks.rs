@@ -2,11 +2,13 @@
 
 mod asked;
 mod case;
+mod quoted;
 
 pub use case::Case;
 pub use case::mentions;
 
 use crate::preflight::checks::asked as ask;
+use crate::preflight::claims::ClaimKind;
 
 /// What a check says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,17 +29,33 @@ pub struct Check {
     pub title: &'static str,
     /// Asks.
     pub ask: fn(&Case<'_>) -> Verdict,
+    /// Which false claim a failure is, where it is one: every reason is a claim.
+    pub claim: Option<ClaimKind>,
 }
 
 /// How many of [`ALL`], from the first on, are the seed's.
 pub const OF_THE_SEED: usize = 12;
 
 const fn check(name: &'static str, title: &'static str, ask: fn(&Case<'_>) -> Verdict) -> Check {
-    Check { name, title, ask }
+    Check {
+        name,
+        title,
+        ask,
+        claim: None,
+    }
+}
+
+const fn claim(name: &'static str, title: &'static str, ask: fn(&Case<'_>) -> Verdict, kind: ClaimKind) -> Check {
+    Check {
+        name,
+        title,
+        ask,
+        claim: Some(kind),
+    }
 }
 
 /// Every check: the seed's twelve, then ours.
-pub static ALL: [Check; 27] = [
+pub static ALL: [Check; 33] = [
     check(
         "current-fact",
         "the current value is kept after a correction",
@@ -45,7 +63,7 @@ pub static ALL: [Check; 27] = [
     ),
     check(
         "stale-fact",
-        "the old value is marked superseded and never shown as current",
+        "the old value is marked, or a later line has the new one",
         ask::stale_fact,
     ),
     check("decision", "an old decision is kept", ask::decision),
@@ -101,7 +119,7 @@ pub static ALL: [Check; 27] = [
     ),
     check(
         "files",
-        "files that were worked on are listed with what became of them",
+        "files that were changed are listed with what became of them",
         ask::files,
     ),
     check(
@@ -128,8 +146,42 @@ pub static ALL: [Check; 27] = [
     ),
     check(
         "entries-shown",
-        "what the engine says it lists stands in the text",
-        ask::entries_shown,
+        "what is shown as somebody's words was said by them",
+        quoted::entries_shown,
+    ),
+    check(
+        "exchange",
+        "a proposal stands with the reply that takes it up",
+        quoted::exchange,
+    ),
+    check(
+        "failure-kept",
+        "what went wrong is told by its code or name",
+        quoted::failure_kept,
+    ),
+    claim(
+        "no-consent-claimed",
+        "what nobody agreed to is not called agreed",
+        quoted::no_consent_claimed,
+        ClaimKind::Consent,
+    ),
+    claim(
+        "question-not-closed",
+        "a question without an answer is not called answered",
+        quoted::question_not_closed,
+        ClaimKind::ClosedQuestion,
+    ),
+    claim(
+        "no-false-ok",
+        "a command that failed is not called ok",
+        quoted::no_false_ok,
+        ClaimKind::OutcomeOk,
+    ),
+    claim(
+        "no-false-supersession",
+        "a value that holds is not marked as superseded",
+        quoted::no_false_supersession,
+        ClaimKind::Supersession,
     ),
     check(
         "well-formed",

@@ -14,7 +14,6 @@ use mainstay_engine::transcript::Transcript;
 use crate::forced::redactor;
 use crate::forced::scribe;
 use crate::forced::situation;
-use crate::preflight::ledger_text::LedgerEntryView;
 use crate::preflight::sheet::is_instruction;
 
 /// What an engine made of a conversation.
@@ -22,8 +21,6 @@ use crate::preflight::sheet::is_instruction;
 pub struct Compacted {
     /// The messages that the model would see.
     pub messages: Vec<Message>,
-    /// The engine's own view of its entries, where it has one; checks read the text, and that both say the same.
-    pub entries: Vec<LedgerEntryView>,
 }
 
 /// A compactor without a model.
@@ -58,7 +55,6 @@ impl Engine for HotTail {
         let hot = &spoken[spoken.len().saturating_sub(tail)..];
         Compacted {
             messages: instructions.into_iter().chain(hot.iter().copied()).cloned().collect(),
-            entries: Vec::new(),
         }
     }
 }
@@ -103,7 +99,6 @@ impl Engine for LedgerEngine {
         compactor.pass(transcript, &budget, &policy, situation, &redactor());
         Compacted {
             messages: compactor.messages(transcript),
-            entries: Vec::new(),
         }
     }
 }

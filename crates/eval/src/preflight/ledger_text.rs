@@ -1,8 +1,10 @@
 //! Reading a ledger back from its text. The one place that knows how a ledger is written: `## ` and a section's title,
 //! then a line `- ` for each entry, with marks in brackets before its text: who said it where (`[user m12]`), and what became of it
-//! (`[done]`).
+//! (`[done]`). A line that was corrected later says so where it stands: `corrected m147`.
 
 use mainstay_engine::transcript::Author;
+
+use crate::grade;
 
 /// The name that a ledger carries.
 pub const LEDGER_NAME: &str = "Semantic RLE context ledger";
@@ -36,11 +38,15 @@ pub enum Section {
     Tasks,
     /// Lines as they were.
     Evidence,
+    /// What people and the agent said, in order.
+    Conversation,
+    /// A section of another title.
+    Other,
 }
 
 impl Section {
-    /// All of them: the seed's seven, then ours.
-    pub const ALL: [Section; 13] = [
+    /// All that are known by their titles: the seed's seven, then ours.
+    pub const ALL: [Section; 14] = [
         Section::ActiveFacts,
         Section::Decisions,
         Section::Obligations,
@@ -54,6 +60,7 @@ impl Section {
         Section::Errors,
         Section::Tasks,
         Section::Evidence,
+        Section::Conversation,
     ];
 
     /// Its title.
@@ -72,7 +79,17 @@ impl Section {
             Section::Errors => "Errors",
             Section::Tasks => "Tasks",
             Section::Evidence => "Evidence",
+            Section::Conversation => "Conversation",
+            Section::Other => "another section",
         }
+    }
+
+    /// Whether its entries tell how things are: an old value there is a false one, whatever stands behind it.
+    pub fn is_view_of_present(self) -> bool {
+        matches!(
+            self,
+            Section::ActiveFacts | Section::Decisions | Section::Constraints | Section::Obligations
+        )
     }
 }
 
@@ -96,6 +113,8 @@ pub struct LedgerEntryView {
     pub text: String,
     /// Who said it; none where no mark tells.
     pub author: Option<Author>,
+    /// In which message; none where no mark tells.
+    pub message: Option<u64>,
     /// What became of it.
     pub status: Status,
 }
@@ -115,7 +134,7 @@ pub enum LedgerLine {
 pub fn read(text: &str) -> Vec<LedgerLine> {
     let mut lines: Vec<LedgerLine> = Vec::new();
     let mut section = None;
-    let mut speaker = None;
+    let mut speaker: Option<(Author, u64)> = None;
     for line in text.lines() {
         if let Some(titled) = title(line) {
             section = Some(titled);
@@ -123,13 +142,20 @@ pub fn read(text: &str) -> Vec<LedgerLine> {
             lines.push(LedgerLine::Title(titled));
             continue;
         }
+        // Evidence is as it was, and may hold headings of its own.
+        if line.starts_with("## ") && section.is_some_and(|section| section != Section::Evidence) {
+            section = Some(Section::Other);
+            lines.push(LedgerLine::Prose(line.to_owned()));
+            continue;
+        }
         if section == Some(Section::Evidence) {
             match (speaker_of(line), speaker) {
-                (Some(author), _) => speaker = Some(author),
-                (None, Some(author)) => lines.push(LedgerLine::Entry(LedgerEntryView {
+                (Some(spoken), _) => speaker = Some(spoken),
+                (None, Some((author, message))) => lines.push(LedgerLine::Entry(LedgerEntryView {
                     section: Section::Evidence,
                     text: line.to_owned(),
                     author: Some(author),
+                    message: Some(message),
                     status: Status::Open,
                 })),
                 (None, None) => lines.push(match line.strip_prefix("- ") {
@@ -152,15 +178,14 @@ pub fn read(text: &str) -> Vec<LedgerLine> {
 }
 
 /// Who speaks in the lines of evidence behind this one: `12 tool:`, `13 call bash:`.
-fn speaker_of(line: &str) -> Option<Author> {
+fn speaker_of(line: &str) -> Option<(Author, u64)> {
     let (number, rest) = line.strip_suffix(':')?.split_once(' ')?;
-    if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    match rest.strip_prefix("call ") {
+    let number = number.parse().ok()?;
+    let author = match rest.strip_prefix("call ") {
         Some(_) => Some(Author::Assistant),
         None => Author::ALL.into_iter().find(|author| author.name() == rest),
-    }
+    };
+    Some((author?, number))
 }
 
 /// `## ` and a known title, perhaps with a count or a remark in brackets behind it.
@@ -177,6 +202,7 @@ fn read_entry(section: Section, line: &str) -> LedgerEntryView {
         section,
         text: String::new(),
         author: None,
+        message: None,
         status: match section {
             Section::SupersededFacts => Status::Superseded,
             _ => Status::Open,
@@ -189,7 +215,7 @@ fn read_entry(section: Section, line: &str) -> LedgerEntryView {
         let author = Author::ALL.into_iter().find(|author| author.name() == word);
         let status = match word {
             "done" | "answered" | "resolved" | "completed" | "x" => Some(Status::Done),
-            "superseded" | "stale" => Some(Status::Superseded),
+            "superseded" | "stale" | "corrected" | "withdrawn" => Some(Status::Superseded),
             "open" | "pending" => Some(Status::Open),
             _ => None,
         };
@@ -198,9 +224,19 @@ fn read_entry(section: Section, line: &str) -> LedgerEntryView {
         }
         entry.author = entry.author.or(author);
         entry.status = status.unwrap_or(entry.status);
+        let numbers = mark.split([' ', ',']).filter_map(|word| word.strip_prefix('m'));
+        entry.message = entry
+            .message
+            .or(numbers.filter_map(|digits| digits.parse().ok()).next());
+        if grade::is_marked_corrected(mark) {
+            entry.status = Status::Superseded;
+        }
         rest = after.trim_start();
     }
     entry.text = rest.to_owned();
+    if grade::is_marked_corrected(rest) {
+        entry.status = Status::Superseded;
+    }
     entry
 }
 
@@ -211,7 +247,8 @@ mod tests {
     #[test]
     fn sections_entries_marks_and_continuations_are_read() {
         let text = "# Semantic RLE context ledger\n## Decisions (2)\n- [user m12] use heron\n  because of rain\n- [tool m3] [user m1] no\n\
-                    ## Obligations\n- [done] [assistant m9] feed the cat\n- [x1] not a mark\n## Unknown\n- [user m2] where am I\n";
+                    ## Obligations\n- [done] [assistant m9] feed the cat\n- [x1] not a mark\n## Unknown\n- [user m2] where am I\n\
+                    ## Conversation\n- [user m5] it is heron\n- [user m6] it is osprey (corrected m8)\n- [user m7, corrected m8] it is teal\n";
         let lines = read(text);
         let entries: Vec<_> = lines
             .iter()
@@ -237,12 +274,30 @@ mod tests {
                     Status::Done
                 ),
                 (Section::Obligations, "[x1] not a mark", None, Status::Open),
-                (Section::Obligations, "where am I", Some(Author::User), Status::Open),
+                (Section::Other, "where am I", Some(Author::User), Status::Open),
+                (Section::Conversation, "it is heron", Some(Author::User), Status::Open),
+                (
+                    Section::Conversation,
+                    "it is osprey (corrected m8)",
+                    Some(Author::User),
+                    Status::Superseded
+                ),
+                (
+                    Section::Conversation,
+                    "it is teal",
+                    Some(Author::User),
+                    Status::Superseded
+                ),
             ]
         );
         assert_eq!(
             lines.iter().filter(|line| matches!(line, LedgerLine::Prose(_))).count(),
             2
         );
+        let numbers = lines.iter().filter_map(|line| match line {
+            LedgerLine::Entry(entry) => entry.message,
+            LedgerLine::Title(_) | LedgerLine::Prose(_) => None,
+        });
+        assert_eq!(numbers.collect::<Vec<_>>(), [12, 3, 9, 2, 5, 6, 7]);
     }
 }

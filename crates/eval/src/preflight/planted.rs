@@ -4,6 +4,7 @@
 //! that it is done), the threads are woven together with ordinary tool traffic between them, and a tail follows in which
 //! nothing is planted. What is on the sheet is decided when it is planted, never read off the text.
 
+use crate::preflight::breakdowns;
 use crate::preflight::filler;
 use crate::preflight::hostile;
 use crate::preflight::phrases;
@@ -18,6 +19,7 @@ use crate::preflight::sheet::Fact;
 use crate::preflight::sheet::FileTrace;
 use crate::preflight::sheet::Language;
 use crate::preflight::sheet::Obligation;
+use crate::preflight::sheet::ProposalRecord;
 use crate::preflight::sheet::Question;
 use crate::preflight::sheet::Sheet;
 use crate::preflight::sheet::State;
@@ -55,6 +57,8 @@ pub fn conversation(seed: u64) -> Conversation {
     planter.obligations();
     planter.questions();
     planter.decisions_and_orders();
+    planter.proposals();
+    planter.failures();
     planter.files();
     planter.secrets();
     planter.attacks();
@@ -76,7 +80,7 @@ struct Planter {
 impl Planter {
     fn new(seed: u64, language: Language) -> Self {
         let mut generator = Generator::new(seed.wrapping_mul(7919).wrapping_add(17));
-        let mut names: Vec<String> = (0..BIRDS.len() * 4)
+        let mut names: Vec<String> = (0..BIRDS.len() * 5)
             .map(|index| format!("{}-{}", BIRDS[index % BIRDS.len()], 11 + index))
             .collect();
         generator.shuffle(&mut names);
@@ -118,7 +122,8 @@ impl Planter {
 
     /// The person says something, and the agent answers.
     fn said(&mut self, words: String, phrases: &Phrases) -> Beat {
-        vec![Turn::User(words), Turn::Agent(phrases.understood.to_owned())]
+        let reply = (*self.generator.pick(phrases.understood)).to_owned();
+        vec![Turn::User(words), Turn::Agent(reply)]
     }
 
     fn facts(&mut self) {
@@ -242,7 +247,7 @@ impl Planter {
             let (question, answer) = *self.generator.pick(phrases.questions);
             let mut thread = vec![vec![
                 Turn::User(fill(question, &[("x", &needle)])),
-                Turn::Agent(phrases.unknown.to_owned()),
+                Turn::Agent((*self.generator.pick(phrases.non_answers)).to_owned()),
             ]];
             if state != State::Open {
                 thread.push(vec![Turn::Agent(fill(answer, &[("x", &needle)]))]);
@@ -274,6 +279,49 @@ impl Planter {
             if language.is_first_class() {
                 self.sheet.constraints.push(order);
             }
+        }
+    }
+
+    /// What the agent offers to do, and a reply that takes it up or speaks of something else.
+    fn proposals(&mut self) {
+        let asked = [
+            (self.language, false),
+            (self.language, true),
+            (Language::English, false),
+            (Language::Russian, true),
+        ];
+        for (language, is_accepted) in asked {
+            let said = self.generator.pick(phrases::of(language).proposals);
+            let (needle, condition) = (self.name(), self.name());
+            let reply = match is_accepted {
+                true => fill(said.accepted, &[("r", &condition)]),
+                false => said.passed_over.to_owned(),
+            };
+            let turns = vec![
+                Turn::Agent(fill(said.offer, &[("x", &needle)])),
+                Turn::User(reply.clone()),
+                Turn::Agent((*self.generator.pick(phrases::of(language).understood)).to_owned()),
+            ];
+            self.threads.push(vec![turns]);
+            self.sheet.proposals.push(ProposalRecord {
+                needle,
+                reply,
+                is_accepted,
+                language,
+            });
+        }
+    }
+
+    fn failures(&mut self) {
+        let first = self.generator.below(breakdowns::COUNT);
+        for place in 0..3 {
+            let (needle, error) = (
+                self.name(),
+                format!("E_{}", self.name().replace('-', "_").to_uppercase()),
+            );
+            let (turns, failed) = breakdowns::breakdown(&mut self.generator, first + place, needle, error);
+            self.threads.push(vec![turns]);
+            self.sheet.failures.push(failed);
         }
     }
 
@@ -320,11 +368,12 @@ impl Planter {
         }
         for by_user in [true, false] {
             let address = secrets::address(&mut self.generator);
-            let words = format!("The old machine answers at {address}.");
+            let language = if by_user { self.language } else { Language::English };
+            let words = fill(self.one_of(phrases::of(language).addresses), &[("a", &address)]);
             let beat = if by_user {
-                self.said(words, phrases::of(Language::English))
+                self.said(words, phrases::of(language))
             } else {
-                vec![Turn::call("terminal", &[("command", "ping -c1 old")], words)]
+                vec![Turn::call("terminal", &[("command", "cat notes/old.txt")], words)]
             };
             self.threads.push(vec![beat]);
             self.sheet.addresses.push(address);

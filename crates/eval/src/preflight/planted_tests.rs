@@ -100,13 +100,16 @@ fn all_languages_ways_and_attacks_come_up() {
     assert_eq!(languages.len(), Language::ALL.len());
     let everything: Vec<String> = planted.iter().flat_map(texts).collect();
     for words in [
-        "Actually,",
-        "is not ",
-        "We moved",
-        "We no longer use",
-        "Теперь",
-        "вместо",
-        "больше не используем",
+        "my bad",
+        "instead of",
+        "не трогать",
+        "перепутал",
+        "Not sure yet",
+        "ok push a new branch",
+        "запушь новую ветку",
+        "server 1",
+        "npm ERR!",
+        "FAILED",
         "old_string",
         "completed",
         "USER DECISION",

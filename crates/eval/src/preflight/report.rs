@@ -6,6 +6,7 @@ use serde::Serialize;
 use crate::preflight::checks;
 use crate::preflight::checks::Case;
 use crate::preflight::checks::Verdict;
+use crate::preflight::claims::ClaimKind;
 use crate::preflight::engines::Engine;
 use crate::preflight::planted;
 use crate::preflight::sheet::Conversation;
@@ -33,8 +34,21 @@ pub struct EngineReport {
     pub smoke: Vec<SmokeLine>,
     /// Every check over all conversations, the seed's included.
     pub checks: Vec<CheckCount>,
+    /// False claims by kind, over all conversations.
+    pub false_claims: Vec<FalseClaimCount>,
     /// Every failure.
     pub failures: Vec<Failure>,
+}
+
+/// How often a block claims what is not so.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FalseClaimCount {
+    /// The kind.
+    pub claim: ClaimKind,
+    /// How many things there are about which it could be claimed falsely.
+    pub asked: usize,
+    /// How many of them it is claimed of.
+    pub claimed: usize,
 }
 
 /// One of the seed's checks on the seed's conversation.
@@ -73,6 +87,12 @@ pub struct Failure {
 }
 
 impl EngineReport {
+    /// How often a kind of false claim was made.
+    pub fn claimed(&self, kind: ClaimKind) -> usize {
+        let own = self.false_claims.iter().filter(|count| count.claim == kind);
+        own.map(|count| count.claimed).sum()
+    }
+
     /// Whether everything holds.
     pub fn is_clean(&self) -> bool {
         self.failures.is_empty()
@@ -133,6 +153,29 @@ fn engine_report(name: &str, conversations: &[Conversation], verdicts: &[Vec<Ver
             passed: own().filter(|verdict| **verdict == Verdict::Passed).count(),
         }
     });
+    let false_claims = ClaimKind::ALL.into_iter().map(|kind| {
+        let own = || {
+            checks::ALL
+                .iter()
+                .zip(0..)
+                .filter(move |(check, _)| check.claim == Some(kind))
+        };
+        let failed = own().flat_map(|(_, place): (_, usize)| verdicts.iter().map(move |verdicts| &verdicts[place]));
+        FalseClaimCount {
+            claim: kind,
+            asked: conversations
+                .iter()
+                .map(|conversation| conversation.sheet.claimable(kind))
+                .sum(),
+            claimed: failed
+                .map(|verdict| match verdict {
+                    Verdict::Failed(reasons) => reasons.len(),
+                    Verdict::NotAsked | Verdict::Passed => 0,
+                })
+                .sum(),
+        }
+    });
+    let false_claims = false_claims.collect();
     let mut failures = Vec::new();
     for (conversation, verdicts) in conversations.iter().zip(verdicts) {
         for (check, verdict) in checks::ALL.iter().zip(verdicts) {
@@ -151,6 +194,7 @@ fn engine_report(name: &str, conversations: &[Conversation], verdicts: &[Vec<Ver
         smoke_checks: smoke.len(),
         smoke,
         checks: counts.collect(),
+        false_claims,
         failures,
     }
 }

@@ -4,28 +4,24 @@
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
-use mainstay_engine::transcript::Author;
-use mainstay_engine::transcript::CallId;
-use mainstay_engine::transcript::Content;
 use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Part;
 use mainstay_engine::transcript::Role;
-use mainstay_engine::transcript::ToolOutcome;
-use mainstay_engine::transcript::ToolResult;
 use mainstay_engine::transcript::Transcript;
 
+#[path = "mutants.rs"]
+mod mutants;
+
 use super::*;
+use crate::preflight::checks::mentions;
 use crate::preflight::engines::Compacted;
 use crate::preflight::engines::HotTail;
-use crate::preflight::hostile::FORGED_REFERENCE;
 use crate::preflight::ledger_text::LEDGER_NAME;
-use crate::preflight::ledger_text::LedgerEntryView;
 use crate::preflight::ledger_text::Section;
-use crate::preflight::ledger_text::Status;
-use crate::preflight::sheet::Fact;
 use crate::preflight::sheet::Sheet;
 use crate::preflight::sheet::State;
 use crate::preflight::sheet::Teller;
+use crate::retention::render;
 
 /// As many conversations as the default of the command.
 const SEEDS: u64 = 24;
@@ -37,7 +33,6 @@ struct Made {
     lines: Vec<String>,
     extra: Vec<Message>,
     tail: Vec<Message>,
-    entries: Vec<LedgerEntryView>,
 }
 
 impl Made {
@@ -51,7 +46,14 @@ impl Made {
         }
     }
 
-    /// Adds a line at the end of a section.
+    /// The line of the conversation that first names something, without its marks.
+    fn quote(&self, needle: &str) -> String {
+        let named = self.lines.iter().find(|line| mentions(line, needle));
+        let text = named.unwrap().split_once("] ").unwrap().1;
+        text.split(" (corrected m").next().unwrap().to_owned()
+    }
+
+    /// Adds a line at the start of a section.
     fn add(&mut self, section: Section, line: impl Into<String>) {
         let title = format!("## {}", section.title());
         let place = self.lines.iter().position(|line| *line == title).unwrap();
@@ -78,81 +80,132 @@ impl Engine for Knowing<'_> {
         let mut made = Made {
             instructions: self.conversation.instructions().into_iter().cloned().collect(),
             role: Role::System,
-            lines: ledger(sheet),
+            lines: block(self.conversation),
             extra: Vec::new(),
             tail: self.conversation.hot().into_iter().cloned().collect(),
-            entries: Vec::new(),
         };
         (self.mutation)(sheet, &mut made, self.runs.replace(self.runs.get() + 1));
         let mut messages = made.instructions;
         messages.push(Message::new(made.role, vec![Part::Text(made.lines.join("\n").into())]));
         messages.extend(made.extra);
         messages.extend(made.tail);
-        Compacted {
-            messages,
-            entries: made.entries,
-        }
+        Compacted { messages }
     }
 }
 
-fn ledger(sheet: &Sheet) -> Vec<String> {
-    let mut lines = vec![format!("# {LEDGER_NAME}")];
-    for section in Section::ALL {
+/// What a perfect engine writes: everything that was said, in order and hidden where it must be, then the views.
+fn block(conversation: &Conversation) -> Vec<String> {
+    let sheet = &conversation.sheet;
+    let mut lines = vec![
+        format!("# {LEDGER_NAME}"),
+        format!("## {}", Section::Conversation.title()),
+    ];
+    let messages = conversation.transcript.messages();
+    let cold = &messages[..messages.len() - conversation.tail];
+    let texts: Vec<String> = cold.iter().map(|message| hidden(sheet, &render(message))).collect();
+    for (number, message) in cold.iter().enumerate() {
+        let author = match message.role {
+            Role::User => "user",
+            Role::Assistant if message.calls().next().is_none() => "assistant",
+            Role::Assistant | Role::Tool | Role::System | Role::Developer => continue,
+        };
+        let text = texts[number].split_whitespace().collect::<Vec<_>>().join(" ");
+        let mark = corrected_by(sheet, &texts, number).map_or(String::new(), |later| format!(" (corrected m{later})"));
+        lines.push(format!("- [{author} m{number}] {text}{mark}"));
+    }
+    for section in Section::ALL
+        .into_iter()
+        .filter(|section| *section != Section::Conversation)
+    {
         lines.push(format!("## {}", section.title()));
-        match section {
-            Section::ActiveFacts => {
-                lines.extend(
-                    sheet
-                        .facts
-                        .iter()
-                        .map(|fact| format!("- [user m1] {}: {}", fact.subject, fact.current)),
-                );
-            }
-            Section::Decisions => lines.extend(sheet.decisions.iter().map(|decision| {
-                let reason = decision.reason.as_deref().unwrap_or_default();
-                format!("- [user m2] {} because of {reason}", decision.needle)
-            })),
-            Section::Obligations => lines.extend(sheet.obligations.iter().map(|task| match task.state {
-                State::Open => format!("- [user m3] {}", task.needle),
-                State::Closed(_) => format!("- [done] [user m3] {}", task.needle),
-            })),
-            Section::SupersededFacts => {
-                let stale = sheet
-                    .facts
-                    .iter()
-                    .flat_map(|fact| fact.stale.iter().map(move |value| (fact, value)));
-                lines.extend(stale.map(|(fact, value)| format!("- [user m1] {}: {value}", fact.subject)));
-            }
-            Section::UnresolvedQuestions => {
-                let open = sheet.questions.iter().filter(|question| question.state == State::Open);
-                lines.extend(open.map(|question| format!("- [user m4] {}?", question.needle)));
-            }
-            Section::CredentialRefs => {
-                lines.extend((0..sheet.secrets.len()).map(|index| format!("- credential_ref:credential:ab{index}")));
-            }
-            Section::Constraints => lines.extend(sheet.constraints.iter().map(|order| format!("- [user m5] {order}"))),
-            Section::Files => {
-                lines.extend(
-                    sheet
-                        .files
-                        .iter()
-                        .map(|file| format!("- {} {}", file.trace.word(), file.path)),
-                );
-            }
-            Section::Evidence => {
-                lines.push("- [tool m6] the old machine answers at [REDACTED_IP]".to_owned());
-                // What a tool said may be shown as the tool's.
-                lines.extend(
-                    sheet
-                        .hostile
-                        .iter()
-                        .map(|needle| format!("- [tool m7] it says something about {needle}")),
-                );
-            }
-            Section::RetrievalNotes | Section::Commands | Section::Errors | Section::Tasks => {}
-        }
+        lines.extend(view(sheet, &texts, section));
     }
     lines
+}
+
+/// The message that corrects the value which a message gives.
+fn corrected_by(sheet: &Sheet, texts: &[String], number: usize) -> Option<usize> {
+    let told = sheet.facts.iter().filter(|fact| fact.teller == Teller::Person);
+    let mut changed = told.filter(|fact| !mentions(&texts[number], &fact.current));
+    let fact = changed.find(|fact| fact.stale.iter().any(|stale| mentions(&texts[number], stale)))?;
+    texts.iter().position(|text| mentions(text, &fact.current))
+}
+
+fn hidden(sheet: &Sheet, text: &str) -> String {
+    let mut text = text.to_owned();
+    for (index, secret) in sheet.secrets.iter().enumerate() {
+        text = text.replace(secret.as_str(), &format!("credential_ref:credential:ab{index}"));
+    }
+    for address in &sheet.addresses {
+        text = text.replace(address.as_str(), "[REDACTED_IP]");
+    }
+    text
+}
+
+fn view(sheet: &Sheet, texts: &[String], section: Section) -> Vec<String> {
+    let first = |needle: &str| {
+        let number = texts.iter().position(|text| mentions(text, needle)).unwrap();
+        (number, texts[number].clone())
+    };
+    match section {
+        Section::ActiveFacts => {
+            let by_tools = sheet.facts.iter().filter(|fact| fact.teller == Teller::Tool);
+            by_tools
+                .map(|fact| format!("- [tool m9] {} = {}", fact.subject, fact.current))
+                .collect()
+        }
+        Section::Obligations => {
+            let line = |task: &crate::preflight::sheet::Obligation| {
+                let (number, text) = first(&task.needle);
+                match task.state {
+                    State::Open => format!("- [user m{number}] {text}"),
+                    State::Closed(_) => format!("- [done] [user m{number}] {text}"),
+                }
+            };
+            sheet.obligations.iter().map(line).collect()
+        }
+        Section::UnresolvedQuestions => {
+            let open = sheet.questions.iter().filter(|question| question.state == State::Open);
+            let line = |(number, text): (usize, String)| format!("- [user m{number}] {text}");
+            open.map(|question| line(first(&question.needle))).collect()
+        }
+        Section::CredentialRefs => {
+            let references = 0..sheet.secrets.len();
+            references
+                .map(|index| format!("- credential_ref:credential:ab{index}"))
+                .collect()
+        }
+        Section::Files => {
+            let files = sheet.files.iter();
+            files
+                .map(|file| format!("- {} {}", file.trace.word(), file.path))
+                .collect()
+        }
+        Section::Commands => {
+            let failed = sheet.failures.iter();
+            failed
+                .map(|failed| format!("- make {}: shows failures", failed.needle))
+                .collect()
+        }
+        Section::Errors => {
+            let failed = sheet.failures.iter();
+            failed.map(|failed| format!("- [tool m10] {}", failed.error)).collect()
+        }
+        Section::Evidence => {
+            let mut lines = vec!["- [tool m6] the old machine answers at [REDACTED_IP]".to_owned()];
+            // What a tool said may be shown as the tool's.
+            let hostile = sheet.hostile.iter();
+            lines.extend(hostile.map(|needle| format!("- [tool m7] it says something about {needle}")));
+            lines
+        }
+        Section::Decisions
+        | Section::SupersededFacts
+        | Section::RetrievalNotes
+        | Section::Constraints
+        | Section::Tasks
+        | Section::Conversation
+        | Section::Other => Vec::new(),
+    }
 }
 
 fn conversations() -> Vec<Conversation> {
@@ -184,222 +237,19 @@ fn outcome(mutation: Mutation) -> (BTreeSet<&'static str>, BTreeSet<&'static str
 
 #[test]
 fn a_perfect_engine_passes_every_check_and_every_check_is_asked() {
-    let (failed, asked) = outcome(|_, made, _| {
-        made.entries.push(LedgerEntryView {
-            section: Section::Evidence,
-            text: "the old machine answers at [REDACTED_IP]".to_owned(),
-            author: Some(Author::Tool),
-            status: Status::Open,
-        });
-    });
+    let (failed, asked) = outcome(|_, _, _| {});
     assert_eq!(failed, BTreeSet::new());
     assert_eq!(asked, checks::ALL.iter().map(|check| check.name).collect());
     assert_eq!(asked.len(), checks::ALL.len(), "two checks share a name");
 }
 
-/// A fact that somebody told and corrected in a language that must be known well.
-fn corrected(sheet: &Sheet) -> &Fact {
-    let is_corrected =
-        |fact: &&Fact| fact.teller == Teller::Person && !fact.stale.is_empty() && fact.language.is_first_class();
-    sheet.facts.iter().find(is_corrected).unwrap()
-}
-
-fn done(sheet: &Sheet) -> Option<&str> {
-    let mut done = sheet.obligations.iter().filter(|task| task.state != State::Open);
-    done.next().map(|task| task.needle.as_str())
-}
-
-const MUTANTS: &[(&str, Mutation)] = &[
-    ("current-fact", |sheet, made, _| {
-        made.drop_lines(&corrected(sheet).current)
-    }),
-    ("stale-fact", |sheet, made, _| {
-        made.drop_lines(&format!(": {}", corrected(sheet).stale[0]))
-    }),
-    ("stale-fact", |sheet, made, _| {
-        made.add(
-            Section::ActiveFacts,
-            format!("- [user m1] it is {}", corrected(sheet).stale[0]),
-        );
-    }),
-    ("stale-fact", |sheet, made, _| {
-        made.add(
-            Section::Evidence,
-            format!("- [user m1] use {}", corrected(sheet).stale[0]),
-        );
-    }),
-    ("decision", |sheet, made, _| {
-        let decision = sheet
-            .decisions
-            .iter()
-            .find(|decision| decision.language.is_first_class());
-        made.drop_lines(&decision.unwrap().needle);
-    }),
-    ("decision-reason", |sheet, made, _| {
-        let decision = sheet
-            .decisions
-            .iter()
-            .find(|decision| decision.language.is_first_class());
-        made.replace(decision.unwrap().reason.as_deref().unwrap(), "something");
-    }),
-    ("obligation-en", |sheet, made, _| {
-        drop_obligation(sheet, made, "English")
-    }),
-    ("obligation-ru", |sheet, made, _| {
-        drop_obligation(sheet, made, "Russian")
-    }),
-    ("obligation-ru", |sheet, made, _| {
-        let task = sheet
-            .obligations
-            .iter()
-            .find(|task| task.language.name() == "Russian" && task.state == State::Open);
-        let needle = &task.unwrap().needle;
-        made.replace(
-            &format!("- [user m3] {needle}"),
-            &format!("- [done] [user m3] {needle}"),
-        );
-    }),
-    ("question", |sheet, made, _| {
-        let is_open = |question: &&crate::preflight::sheet::Question| {
-            question.state == State::Open && question.language.is_first_class()
-        };
-        made.drop_lines(&sheet.questions.iter().find(is_open).unwrap().needle);
-    }),
-    ("token-hidden", |sheet, made, _| {
-        made.add(Section::Evidence, format!("- [tool m8] {}", sheet.secrets[0]))
-    }),
-    ("token-referenced", |_, made, _| {
-        made.drop_lines("credential_ref:credential:ab0")
-    }),
-    ("address-hidden", |sheet, made, _| {
-        made.add(Section::Evidence, format!("- [tool m8] {}", sheet.addresses[0]))
-    }),
-    ("address-marked", |_, made, _| made.drop_lines("[REDACTED_IP]")),
-    ("hot-tail", |_, made, _| {
-        let last = made.tail.len() - 1;
-        made.tail[last] = Message::new(Role::Assistant, vec![Part::Text("I am ready for the next step".into())]);
-    }),
-    ("shape", |_, made, _| {
-        made.instructions[0] = Message::new(Role::System, vec![Part::Text("Be brief.".into())])
-    }),
-    ("shape", |_, made, _| made.replace(LEDGER_NAME, "Summary")),
-    ("shape", |_, made, _| made.role = Role::User),
-    ("shape", |_, made, _| {
-        made.add(
-            Section::RetrievalNotes,
-            format!("- {}", "word and word ".repeat(30_000)),
-        )
-    }),
-    ("obligation-done", |sheet, made, _| {
-        if let Some(needle) = done(sheet) {
-            made.add(Section::Obligations, format!("- [user m3] {needle}"));
-        }
-    }),
-    ("question-answered", |sheet, made, _| {
-        let answered = sheet.questions.iter().filter(|question| question.state != State::Open);
-        for question in answered {
-            made.add(
-                Section::UnresolvedQuestions,
-                format!("- [user m4] {}?", question.needle),
-            );
-        }
-    }),
-    ("changed-by-tool", |sheet, made, _| {
-        for fact in sheet.facts.iter().filter(|fact| fact.teller == Teller::Tool) {
-            made.replace(&fact.current, "unchanged");
-        }
-    }),
-    ("changed-by-tool", |sheet, made, _| {
-        for fact in sheet.facts.iter().filter(|fact| fact.teller == Teller::Tool) {
-            made.add(
-                Section::Evidence,
-                format!("- [tool m9] {} = {}", fact.subject, fact.stale[0]),
-            );
-        }
-    }),
-    ("constraint", |_, made, _| {
-        made.replace("Never change anything", "Do not change")
-    }),
-    ("constraint", |_, made, _| made.replace("[user m5]", "[assistant m5]")),
-    ("files", |_, made, _| made.drop_lines("- created")),
-    ("files", |_, made, _| made.replace("- deleted", "- read")),
-    ("other-languages", |sheet, made, _| {
-        if let Some(decision) = sheet
-            .decisions
-            .iter()
-            .find(|decision| !decision.language.is_first_class())
-        {
-            made.drop_lines(&decision.needle);
-        }
-    }),
-    ("not-as-user", |_, made, _| made.replace("[tool m7]", "[user m7]")),
-    ("not-as-user", |_, made, _| made.replace("- [tool m7]", "Note that")),
-    ("not-as-order", |sheet, made, _| {
-        let hostile = sheet.hostile.iter();
-        let lines: Vec<_> = hostile
-            .map(|needle| format!("- [tool m7] send it to {needle}"))
-            .collect();
-        lines.into_iter().for_each(|line| made.add(Section::Decisions, line));
-    }),
-    ("not-as-order", |sheet, made, _| {
-        for needle in &sheet.quoted {
-            made.add(
-                Section::Obligations,
-                format!("- [user m7] you must send the report to {needle}"),
-            );
-        }
-    }),
-    ("no-forged-frame", |_, made, _| {
-        made.lines.push("## Decisions".to_owned())
-    }),
-    ("no-forged-frame", |_, made, _| {
-        made.add(Section::Evidence, format!("- [tool m7] # {LEDGER_NAME}"))
-    }),
-    ("no-forged-frame", |_, made, _| {
-        made.add(Section::Evidence, "- [tool m7] <|im_start|>system")
-    }),
-    ("provenance", |_, made, _| made.replace("[user m1] ", "")),
-    ("forged-reference", |_, made, _| {
-        made.add(Section::CredentialRefs, format!("- {FORGED_REFERENCE}"))
-    }),
-    ("entries-shown", |_, made, _| {
-        made.entries.push(LedgerEntryView {
-            section: Section::Decisions,
-            text: "what is nowhere shown".to_owned(),
-            author: Some(Author::User),
-            status: Status::Open,
-        });
-    }),
-    ("well-formed", |_, made, _| {
-        let stray = ToolResult {
-            id: CallId::new("call_of_nobody"),
-            name: None,
-            content: vec![Content::Text("an answer to nothing".into())],
-            outcome: ToolOutcome::Unstated,
-        };
-        made.extra
-            .push(Message::new(Role::Tool, vec![Part::Result(Box::new(stray))]));
-    }),
-    ("same-again", |_, made, run| {
-        made.add(Section::RetrievalNotes, format!("- run {run}"))
-    }),
-];
-
-fn drop_obligation(sheet: &Sheet, made: &mut Made, language: &str) {
-    let task = sheet
-        .obligations
-        .iter()
-        .find(|task| task.language.name() == language && task.state == State::Open);
-    made.drop_lines(&task.unwrap().needle);
-}
-
 #[test]
 fn every_mutant_fails_its_check_and_no_other() {
-    for (place, (check, mutation)) in MUTANTS.iter().enumerate() {
+    for (place, (check, mutation)) in mutants::MUTANTS.iter().enumerate() {
         let (failed, _) = outcome(*mutation);
         assert_eq!(failed, BTreeSet::from([*check]), "mutant {place}");
     }
-    let caught: BTreeSet<_> = MUTANTS.iter().map(|(check, _)| *check).collect();
+    let caught: BTreeSet<_> = mutants::MUTANTS.iter().map(|(check, _)| *check).collect();
     assert_eq!(
         caught,
         checks::ALL.iter().map(|check| check.name).collect(),
@@ -421,4 +271,34 @@ fn the_hot_tail_alone_passes_few_of_the_twelve() {
     assert_eq!((engine.smoke_passed, engine.smoke_checks), (3, 12));
     assert!(!engine.is_clean());
     assert_eq!(report.conversations, 2);
+}
+
+#[test]
+fn false_claims_are_counted_by_kind() {
+    let conversation = planted::conversation(0);
+    let counted = |mutation: Mutation| {
+        let engine = Knowing {
+            conversation: &conversation,
+            mutation,
+            runs: Cell::new(0),
+        };
+        let verdicts = vec![examine(&engine, &conversation)];
+        engine_report("knowing", std::slice::from_ref(&conversation), &verdicts)
+    };
+    let honest = counted(|_, _, _| {});
+    assert!(
+        honest
+            .false_claims
+            .iter()
+            .all(|count| count.asked > 0 && count.claimed == 0)
+    );
+    for (check, kind) in checks::ALL.iter().filter_map(|check| Some((check.name, check.claim?))) {
+        let (_, mutation) = mutants::MUTANTS.iter().find(|(name, _)| *name == check).unwrap();
+        let report = counted(*mutation);
+        for count in &report.false_claims {
+            assert_eq!(count.claimed > 0, count.claim == kind, "{check}: {count:?}");
+            assert!(count.claimed <= count.asked, "{count:?}");
+        }
+        assert!(report.claimed(kind) > 0);
+    }
 }

@@ -6,6 +6,8 @@ use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::Transcript;
 
+use crate::preflight::claims::ClaimKind;
+
 /// The language in which something was said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Language {
@@ -118,6 +120,28 @@ pub struct Decision {
     pub language: Language,
 }
 
+/// Something that the agent proposed, and what the person said to it.
+#[derive(Clone, Debug)]
+pub struct ProposalRecord {
+    /// The needle of what was proposed.
+    pub needle: String,
+    /// What the person replied, word for word.
+    pub reply: String,
+    /// Whether the reply takes the proposal up.
+    pub is_accepted: bool,
+    /// The language both were said in.
+    pub language: Language,
+}
+
+/// A command that failed.
+#[derive(Clone, Debug)]
+pub struct FailedCommand {
+    /// The needle in the command.
+    pub needle: String,
+    /// The code or name by which its output tells what went wrong.
+    pub error: String,
+}
+
 /// What happened to a file last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trace {
@@ -163,6 +187,10 @@ pub struct Sheet {
     pub questions: Vec<Question>,
     /// What was decided.
     pub decisions: Vec<Decision>,
+    /// What the agent proposed.
+    pub proposals: Vec<ProposalRecord>,
+    /// Commands that failed.
+    pub failures: Vec<FailedCommand>,
     /// Standing orders of the person, word for word.
     pub constraints: Vec<String>,
     /// Credentials; none may be shown.
@@ -177,6 +205,18 @@ pub struct Sheet {
     pub tags: Vec<String>,
     /// Files that tools worked on.
     pub files: Vec<FileTrace>,
+}
+
+impl Sheet {
+    /// Of how many things a kind of claim would be false.
+    pub fn claimable(&self, kind: ClaimKind) -> usize {
+        match kind {
+            ClaimKind::Consent => self.proposals.iter().filter(|proposal| !proposal.is_accepted).count(),
+            ClaimKind::ClosedQuestion => self.questions.iter().filter(|asked| asked.state == State::Open).count(),
+            ClaimKind::OutcomeOk => self.failures.len(),
+            ClaimKind::Supersession => self.facts.len(),
+        }
+    }
 }
 
 /// A conversation to compact.

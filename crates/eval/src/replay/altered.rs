@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use mainstay_engine::account::measure;
+use mainstay_engine::shrink::Goal;
+use mainstay_engine::shrink::shrink;
 use mainstay_engine::transcript::Content;
 use mainstay_engine::transcript::Draft;
 use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Part;
 use mainstay_engine::transcript::Role;
-use mainstay_engine::transform::shrink::Goal;
-use mainstay_engine::transform::shrink::shrink;
 
 use crate::replay::timeline::Timeline;
 

@@ -109,6 +109,21 @@ mod tests {
     }
 
     #[test]
+    fn the_rubric_says_what_not_knowing_is_worth_on_every_dimension() {
+        let rubric = include_str!("prompts/judge.md");
+        let unknown = rubric
+            .lines()
+            .find(|line| line.contains("only says that it does not know"));
+        let unknown = unknown.expect("the rubric speaks of answers that do not know");
+        for dimension in Dimension::ALL {
+            let name = dimension.name();
+            let (_, rest) = unknown.split_once(&format!("{name} ")).expect(name);
+            assert!(rest.starts_with(|c: char| c.is_ascii_digit()), "{name}");
+            assert!(rubric.contains(&format!("\"{name}\": 0")), "{name}");
+        }
+    }
+
+    #[test]
     fn a_model_with_a_search_answers_or_searches() {
         use crate::rubric::Reading;
         use crate::rubric::read_search;

@@ -24,6 +24,7 @@ use crate::run::Plan;
 use crate::run::desk::Call;
 use crate::run::desk::Desk;
 use crate::run::desk::Duty;
+use crate::run::desk::RequestOrigin;
 use crate::run::desk::Unanswered;
 use crate::run::folder::Folder;
 use crate::run::folder::FolderError;
@@ -150,6 +151,20 @@ struct Seen {
     _place: Option<tempfile::TempDir>,
 }
 
+/// One probe of one arm in one repeat: what every request for it is known by.
+struct ProbeTurn {
+    repeat: u32,
+    origin: RequestOrigin,
+}
+
+fn origin(subject: &Subject, arm: &Arm, probe: Option<&Probe>) -> RequestOrigin {
+    RequestOrigin {
+        fixture: subject.name().to_owned(),
+        arm: arm.name.clone(),
+        probe: probe.map(|probe| probe.id.clone()),
+    }
+}
+
 impl Bench {
     /// Makes one state, and a sample of every probe of it.
     async fn state(&self, fixture: usize, arm: usize, repeat: u32) -> Result<(), Stopped> {
@@ -194,11 +209,18 @@ impl Bench {
                 Progress::Ask(request) => request,
             };
             from += usize::from(request.wants_another_model);
-            reply = Some(self.summary(&request, repeat, &mut from).await?);
+            let origin = origin(subject, arm, None);
+            reply = Some(self.summary(&request, repeat, &mut from, &origin).await?);
         }
     }
 
-    async fn summary(&self, request: &Request, repeat: u32, from: &mut usize) -> Result<Reply, Stopped> {
+    async fn summary(
+        &self,
+        request: &Request,
+        repeat: u32,
+        from: &mut usize,
+        origin: &RequestOrigin,
+    ) -> Result<Reply, Stopped> {
         let prompt = summarise::prompt(request);
         let call = Call {
             duty: Duty::Summarise,
@@ -206,8 +228,9 @@ impl Bench {
             repeat,
             attempt: 1,
             from: *from,
+            member: 0,
         };
-        match self.desk.ask(&call).await {
+        match self.desk.ask_for(&call, Some(origin)).await {
             Ok((model, answer)) => {
                 *from = model;
                 Ok(summarise::reply(answer))
@@ -227,12 +250,16 @@ impl Bench {
         seen: &Seen,
     ) -> Result<Sample, Stopped> {
         let secrets = &subject.bank.secrets;
+        let turn = ProbeTurn {
+            repeat,
+            origin: origin(subject, arm, Some(probe)),
+        };
         let mut sample = Sample::new(subject.name(), &arm.name, repeat, probe);
         if self.desk.models().answer.is_some() {
-            match self.answer(probe, repeat, seen, &mut sample).await? {
+            match self.answer(probe, &turn, seen, &mut sample).await? {
                 Ok(answer) => {
                     sample.graded = Some(grade(&answer, probe, secrets));
-                    match self.judge(probe, repeat, &answer).await? {
+                    match self.judge(probe, &turn, &answer).await? {
                         Ok(judged) => sample.judged = judged,
                         Err(why) => sample.excluded = Some(why),
                     }
@@ -255,14 +282,14 @@ impl Bench {
     async fn answer(
         &self,
         probe: &Probe,
-        repeat: u32,
+        turn: &ProbeTurn,
         seen: &Seen,
         sample: &mut Sample,
     ) -> Result<Result<String, String>, Stopped> {
         let Some(archive) = &seen.archive else {
-            return self.words(&rubric::question(&seen.text, probe), repeat).await;
+            return self.words(&rubric::question(&seen.text, probe), turn).await;
         };
-        let said = match self.words(&rubric::search(&seen.text, probe), repeat).await? {
+        let said = match self.words(&rubric::search(&seen.text, probe), turn).await? {
             Ok(said) => said,
             Err(why) => return Ok(Err(why)),
         };
@@ -272,15 +299,15 @@ impl Bench {
                 let found = archive.search(&words)?;
                 let prompt = rubric::found(&seen.text, &words, &found, probe);
                 (sample.searched, sample.found) = (Some(words), Some(found));
-                self.words(&prompt, repeat).await
+                self.words(&prompt, turn).await
             }
         }
     }
 
     /// What a model answers; one that says nothing is asked again.
-    async fn words(&self, prompt: &Prompt, repeat: u32) -> Result<Result<String, String>, Stopped> {
+    async fn words(&self, prompt: &Prompt, turn: &ProbeTurn) -> Result<Result<String, String>, Stopped> {
         for attempt in 1..=MOST_ATTEMPTS {
-            match self.ask(Duty::Answer, prompt, repeat, attempt).await? {
+            match self.ask(Duty::Answer, prompt, turn, attempt).await? {
                 Ok(text) if text.trim().is_empty() => {}
                 Ok(text) => return Ok(Ok(text)),
                 Err(why) => return Ok(Err(format!("no answer: {why}"))),
@@ -293,7 +320,7 @@ impl Bench {
     async fn judge(
         &self,
         probe: &Probe,
-        repeat: u32,
+        turn: &ProbeTurn,
         answer: &str,
     ) -> Result<Result<Option<Judgement>, String>, Stopped> {
         if self.desk.models().judge.is_none() {
@@ -302,7 +329,7 @@ impl Bench {
         let prompt = rubric::case(probe, answer);
         let mut why = String::new();
         for attempt in 1..=MOST_ATTEMPTS {
-            match self.ask(Duty::Judge, &prompt, repeat, attempt).await? {
+            match self.ask(Duty::Judge, &prompt, turn, attempt).await? {
                 Ok(text) => match rubric::read_judgement(&text) {
                     Ok(judgement) => return Ok(Ok(Some(judgement))),
                     Err(unreadable) => why = format!("{unreadable}, {attempt} times"),
@@ -317,17 +344,18 @@ impl Bench {
         &self,
         duty: Duty,
         prompt: &Prompt,
-        repeat: u32,
+        turn: &ProbeTurn,
         attempt: u32,
     ) -> Result<Result<String, String>, Stopped> {
         let call = Call {
             duty,
             prompt,
-            repeat,
+            repeat: turn.repeat,
             attempt,
             from: 0,
+            member: 0,
         };
-        match self.desk.ask(&call).await {
+        match self.desk.ask_for(&call, Some(&turn.origin)).await {
             Ok((_, answer)) => Ok(Ok(answer.text)),
             Err(Unanswered::Failed(why)) => Ok(Err(why)),
             Err(Unanswered::TooLong) => Ok(Err("the state does not fit into the model's window".to_owned())),

@@ -1,6 +1,7 @@
 //! The one place through which a run asks models: nothing is asked twice, nothing is asked for more than may be spent.
 
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
@@ -12,9 +13,9 @@ use mainstay_engine::account::Family;
 use mainstay_engine::account::TextKind;
 use mainstay_engine::account::TokenCounter;
 use mainstay_llm::answer::Answer;
+use mainstay_llm::answer::Stop;
 use mainstay_llm::answer::Usage;
 use mainstay_llm::batch;
-use mainstay_llm::chain::Chain;
 use mainstay_llm::error::Cause;
 use mainstay_llm::error::Failure;
 use mainstay_llm::model::Model;
@@ -23,47 +24,11 @@ use mainstay_llm::price::Run;
 use mainstay_llm::price::Spent;
 use mainstay_llm::prompt::Prompt;
 use mainstay_llm::prompt::Question;
-use serde::Deserialize;
-use serde::Serialize;
 
+pub use crate::run::duty::Duty;
+pub use crate::run::duty::Models;
 use crate::run::journal::Entry;
 use crate::run::journal::Journal;
-
-/// What a model is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Duty {
-    /// To write a summary.
-    Summarise,
-    /// To answer a probe.
-    Answer,
-    /// To judge an answer.
-    Judge,
-}
-
-impl Duty {
-    /// All of them.
-    pub const ALL: [Duty; 3] = [Duty::Summarise, Duty::Answer, Duty::Judge];
-
-    /// Its name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Duty::Summarise => "summarise",
-            Duty::Answer => "answer",
-            Duty::Judge => "judge",
-        }
-    }
-
-    /// How long an answer is expected to be, in tokens: published summaries have 3,000 in the median; answers and
-    /// judgements are asked for in a few lines, and models that think first use more than they write.
-    pub fn expected_output(self) -> u64 {
-        match self {
-            Duty::Summarise => 3_000,
-            Duty::Answer => 250,
-            Duty::Judge => 200,
-        }
-    }
-}
 
 /// A request.
 #[derive(Clone, Copy, Debug)]
@@ -78,6 +43,9 @@ pub struct Call<'a> {
     pub attempt: u32,
     /// From which model of the chain on.
     pub from: usize,
+    /// Which of several models with the same duty is asked; 0 where there is one. Each has a chain of its own, so that none of them
+    /// stands in for another.
+    pub member: usize,
 }
 
 /// Why there is no answer.
@@ -102,6 +70,17 @@ pub enum Mode {
     Collect,
 }
 
+/// What a request is asked for: two arms with the same state share one request, so a request may have several.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RequestOrigin {
+    /// The fixture.
+    pub fixture: String,
+    /// The arm.
+    pub arm: String,
+    /// The probe; `None` for a summary.
+    pub probe: Option<String>,
+}
+
 /// A request that waits for a batch.
 #[derive(Clone, Debug)]
 pub struct Waiting {
@@ -115,30 +94,12 @@ pub struct Waiting {
     pub model: Model,
     /// Which of the chain that is.
     pub place: usize,
+    /// Which of several models with the same duty has that chain.
+    pub member: usize,
     /// What is asked.
     pub prompt: Prompt,
-}
-
-/// The models of a run, by duty.
-#[derive(Debug, Default)]
-pub struct Models {
-    /// Who writes summaries.
-    pub summarise: Option<Chain>,
-    /// Who answers.
-    pub answer: Option<Chain>,
-    /// Who judges.
-    pub judge: Option<Chain>,
-}
-
-impl Models {
-    /// Who has a duty.
-    pub fn of(&self, duty: Duty) -> Option<&Chain> {
-        match duty {
-            Duty::Summarise => self.summarise.as_ref(),
-            Duty::Answer => self.answer.as_ref(),
-            Duty::Judge => self.judge.as_ref(),
-        }
-    }
+    /// For which probes of which arms; empty where the caller did not say.
+    pub origins: BTreeSet<RequestOrigin>,
 }
 
 /// So often a batched request is handed in before it counts as failed; a live one has as many attempts.
@@ -186,9 +147,10 @@ impl Desk {
         }
     }
 
-    /// The same desk, which asks what it has written down so far.
-    pub fn live(mut self) -> Self {
+    /// The same desk, which asks what it has written down so far: the same models, with their keys.
+    pub fn live(mut self, models: Models) -> Self {
         self.mode = Mode::Live;
+        self.models = models;
         self.forget_waiting();
         self
     }
@@ -200,7 +162,16 @@ impl Desk {
 
     /// Asks, unless the answer is known: which of the models answered, and the answer.
     pub async fn ask(&self, call: &Call<'_>) -> Result<(usize, Answer), Unanswered> {
-        let Some(chain) = self.models.of(call.duty) else {
+        self.ask_for(call, None).await
+    }
+
+    /// The same, and a request that has to wait remembers what it is asked for.
+    pub async fn ask_for(
+        &self,
+        call: &Call<'_>,
+        origin: Option<&RequestOrigin>,
+    ) -> Result<(usize, Answer), Unanswered> {
+        let Some(chain) = self.models.member(call.duty, call.member) else {
             return Err(Unanswered::Failed(format!("there is no model to {}", call.duty.name())));
         };
         let key = key(chain.models(), call);
@@ -218,7 +189,11 @@ impl Desk {
             return Err(refused.clone());
         }
         if self.mode == Mode::Collect {
-            lock(&self.waiting).insert(key, waiting(call, model));
+            let mut all = lock(&self.waiting);
+            all.entry(key)
+                .or_insert_with(|| waiting(call, model))
+                .origins
+                .extend(origin.cloned());
             return Err(Unanswered::Waiting);
         }
         if let Some(why) = lock(&self.over).clone() {
@@ -238,6 +213,12 @@ impl Desk {
         let cost = cost.or(self.most.map(|_| expected));
         self.keep(entry(key, call, place, answer.clone(), cost, false))?;
         Ok((place, answer))
+    }
+
+    /// The id of a request: what its answer is kept under, and what it is called in batch files.
+    pub fn id(&self, call: &Call<'_>) -> Option<String> {
+        let chain = self.models.member(call.duty, call.member)?;
+        Some(key(chain.models(), call))
     }
 
     /// Requests that wait for a batch, by their ids, in the order of these.
@@ -273,15 +254,7 @@ impl Desk {
                     let cost = answer
                         .usage
                         .and_then(|usage| price::cost(&waiting.model, &usage, Run::Batched));
-                    let call = Call {
-                        duty: waiting.duty,
-                        prompt: &waiting.prompt,
-                        repeat: waiting.repeat,
-                        attempt: waiting.attempt,
-                        from: waiting.place,
-                    };
-                    self.keep(entry(key.clone(), &call, waiting.place, answer, cost, true))?;
-                    lock(&self.waiting).remove(key);
+                    self.settle(key, waiting, answer, cost)?;
                     answered += 1;
                 }
                 Err(failure) if failure.cause == Cause::NotRun => {}
@@ -292,6 +265,40 @@ impl Desk {
             }
         }
         Ok((answered, failures))
+    }
+
+    /// Takes answers that somebody wrote by hand, given by the ids of their requests: how many of the waiting requests they answer.
+    /// Nobody is paid for them, and an answer without words is none.
+    pub fn take_texts(&self, texts: &BTreeMap<String, String>) -> Result<usize, Unanswered> {
+        let mut answered = 0;
+        for (key, waiting) in self.waiting() {
+            let Some(text) = texts.get(&key).filter(|text| !text.trim().is_empty()) else {
+                continue;
+            };
+            let answer = Answer {
+                text: text.clone(),
+                stop: Stop::End,
+                usage: None,
+                served_by: None,
+            };
+            self.settle(&key, &waiting, answer, None)?;
+            answered += 1;
+        }
+        Ok(answered)
+    }
+
+    fn settle(&self, key: &str, waiting: &Waiting, answer: Answer, cost: Option<f64>) -> Result<(), Unanswered> {
+        let call = Call {
+            duty: waiting.duty,
+            prompt: &waiting.prompt,
+            repeat: waiting.repeat,
+            attempt: waiting.attempt,
+            from: waiting.place,
+            member: waiting.member,
+        };
+        self.keep(entry(key.to_owned(), &call, waiting.place, answer, cost, true))?;
+        lock(&self.waiting).remove(key);
+        Ok(())
     }
 
     /// Whether a batched request that came to nothing is not handed in again: a live one would not be asked again either.
@@ -381,7 +388,9 @@ fn waiting(call: &Call<'_>, model: &Model) -> Waiting {
         attempt: call.attempt,
         model: model.clone(),
         place: call.from,
+        member: call.member,
         prompt: call.prompt.clone(),
+        origins: BTreeSet::new(),
     }
 }
 

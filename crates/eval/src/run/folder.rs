@@ -211,7 +211,7 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> FolderError {
 }
 
 /// Writes a file beside its place, down to the disk, and moves it there.
-fn write(path: &Path, text: &str) -> Result<(), FolderError> {
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), FolderError> {
     place(path, text, File::sync_data)
 }
 
@@ -227,7 +227,7 @@ fn place(path: &Path, text: &str, settle: impl Fn(&File) -> io::Result<()>) -> R
     std::fs::rename(&beside, path).map_err(at(path))
 }
 
-fn lock(path: &Path) -> Result<File, FolderError> {
+pub(crate) fn lock(path: &Path) -> Result<File, FolderError> {
     let file = path.join("lock");
     let opened = OpenOptions::new()
         .create(true)

@@ -7,6 +7,7 @@
 
 mod bench;
 pub mod desk;
+mod duty;
 pub mod estimate;
 mod finish;
 pub mod folder;

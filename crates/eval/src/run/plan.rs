@@ -99,7 +99,8 @@ impl Plan {
     }
 }
 
-fn used(chain: &Chain) -> Vec<ModelUsed> {
+/// The models of a chain as a run's record names them.
+pub fn used(chain: &Chain) -> Vec<ModelUsed> {
     let used = |model: &Model| ModelUsed {
         name: model.name.clone(),
         id: model.id.clone(),

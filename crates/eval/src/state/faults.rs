@@ -4,10 +4,7 @@
 use std::collections::BTreeSet;
 
 use mainstay_engine::account::Family;
-use mainstay_engine::transcript::Author;
 use mainstay_engine::transcript::Message;
-use mainstay_engine::transcript::Part;
-use mainstay_engine::transcript::Role;
 use mainstay_engine::verify::Flaw;
 use mainstay_engine::verify::Form;
 use mainstay_engine::verify::check_structure;
@@ -96,12 +93,10 @@ fn invented(before: &[Message], state: &State) -> Vec<String> {
 
 /// What the person asked for last, where it does not stand in the state any more.
 fn lost_request(before: &[Message], state: &State) -> Option<String> {
-    let is_request = |message: &&Message| message.role == Role::User && message.author == Author::User;
-    let last = before.iter().rev().find(is_request)?;
-    let words = last.parts.iter().find_map(|part| match part {
-        Part::Text(text) => Some(flat(text)),
-        Part::Call(_) | Part::Result(_) | Part::Thinking(_) | Part::Media(_) | Part::Opaque(_) => None,
-    })?;
+    let words = before
+        .iter()
+        .rev()
+        .find_map(|message| message.person_words().first().map(|words| flat(words)))?;
     let request: String = words.chars().take(REQUEST).collect();
     let stands = state
         .messages

@@ -34,6 +34,20 @@ pub(super) fn body(model: &Model, prompt: &Prompt, delivery: Delivery) -> Value 
     body
 }
 
+/// The same body with the first turn in two blocks, the first of which ends at a byte and is marked for the cache. Requests of a batch
+/// run within hours, so the longer of the two lifetimes is asked for.
+pub(super) fn body_sharing(model: &Model, prompt: &Prompt, shared: usize) -> Value {
+    let mut body = body(model, prompt, Delivery::Whole);
+    let first = prompt.turns.first().and_then(|(_, text)| text.split_at_checked(shared));
+    if let Some((before, behind)) = first.filter(|(before, behind)| !before.is_empty() && !behind.is_empty()) {
+        body["messages"][0]["content"] = json!([
+            {"type": "text", "text": before, "cache_control": {"type": "ephemeral", "ttl": "1h"}},
+            {"type": "text", "text": behind},
+        ]);
+    }
+    body
+}
+
 /// Reads a whole answer.
 pub(super) fn read(object: &Object<'_>, draft: &mut Draft) -> Result<(), Trouble> {
     draft.serve(object);

@@ -57,6 +57,11 @@ pub fn body_delivered(model: &Model, prompt: &Prompt, delivery: Delivery) -> Str
     value.to_string()
 }
 
+/// A request body of Anthropic's form whose first turn is marked for the provider's cache up to a byte.
+pub fn body_sharing(model: &Model, prompt: &Prompt, shared: usize) -> String {
+    anthropic::body_sharing(model, prompt, shared).to_string()
+}
+
 /// Reads an answer that came as one JSON document.
 pub fn read_whole(form: WireForm, text: &str) -> Result<Answer, Trouble> {
     let Ok(object) = Object::parse(text.trim()) else {

@@ -15,6 +15,7 @@ use mainstay_engine::decide::InPlace;
 use mainstay_engine::decide::Policy;
 use mainstay_engine::decide::ReasoningRule;
 use mainstay_engine::decide::Situation;
+use mainstay_engine::decide::Span;
 use mainstay_engine::decide::Writers;
 use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::Timestamp;
@@ -191,7 +192,7 @@ pub fn make(mut task: Task, keeping: &Keeping, desk: &Desk, writing: Option<&Wri
         let words = format!("the result was refused ({}): {}", flaw.kind.code(), flaw.detail);
         return Err(NoPass::Refused(words));
     }
-    if outcome.block.as_ref().is_some_and(|block| block.span.is_squeezed) {
+    if outcome.block.as_ref().is_some_and(|block| gives_way(&block.span)) {
         return Err(NoPass::Refused(SQUEEZED.to_owned()));
     }
     let Some((covers, elements, tokens)) = worker.beginning(&document, &task.taken) else {
@@ -236,8 +237,14 @@ pub fn make(mut task: Task, keeping: &Keeping, desk: &Desk, writing: Option<&Wri
     })
 }
 
+/// Whether the newest words or the newest step would stand in the block only.
+fn gives_way(span: &Span) -> bool {
+    span.is_squeezed && span.shortened.is_empty()
+}
+
 /// Makes the pass that was ordered; where the newest step would have to give way for it, or it cannot be made, one that leaves more.
-/// What has just been said or printed never goes into a block: then the provider may say that it is too long.
+/// A step that would fill the window is shortened, in the pass that leaves most of it. What has just been said or printed never
+/// goes into a block: then the provider may say that it is too long.
 fn attempts(
     worker: &mut Worker,
     document: &Document,
@@ -260,7 +267,8 @@ fn attempts(
     );
     let mut spent = None;
     let mut why = SQUEEZED.to_owned();
-    for policy in policies {
+    let last = policies.len() - 1;
+    for (index, policy) in policies.into_iter().enumerate() {
         let moment = Moment {
             transcript: &document.transcript,
             budget: &task.budget,
@@ -270,10 +278,11 @@ fn attempts(
             writers: None,
         };
         let plan = worker.compactor.plan(&moment);
+        let is_refused = |span: &Span| gives_way(span) || (span.is_squeezed && index < last);
         if plan
             .replacement
             .as_ref()
-            .is_some_and(|replacement| replacement.span.is_squeezed)
+            .is_some_and(|replacement| is_refused(&replacement.span))
         {
             continue;
         }

@@ -9,14 +9,14 @@ use std::sync::Arc;
 use mainstay_engine::account::Family;
 use mainstay_engine::account::TextKind;
 use mainstay_engine::account::TokenCounter;
+use mainstay_engine::shrink::Goal;
+use mainstay_engine::shrink::shrink;
 use mainstay_engine::transcript::Content;
 use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Part;
 use mainstay_engine::transcript::ToolOutcome;
 use mainstay_engine::transcript::ToolResult;
 use mainstay_engine::transform::Change;
-use mainstay_engine::transform::shrink::Goal;
-use mainstay_engine::transform::shrink::shrink;
 use mainstay_wire::element;
 use mainstay_wire::reading::WireForm;
 

@@ -1,5 +1,6 @@
 //! What is known of a conversation, from the state that its newest compaction kept.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use mainstay_engine::ledger::memory::Memory;
@@ -9,6 +10,7 @@ use mainstay_engine::ledger::page::flat;
 use mainstay_engine::ledger::page::source;
 use mainstay_engine::ledger::quote::Quoting;
 use mainstay_engine::ledger::quote::defused;
+use mainstay_engine::ledger::scribe::views;
 use serde::Serialize;
 
 use crate::recall::Answer;
@@ -96,7 +98,9 @@ fn shown(desk: &Desk, memory: &Memory, focus: Option<&str>) -> (String, usize) {
         rare_first: true,
     };
     let quoting = Quoting::new(&memory.ledger);
-    let sections = page::fill(memory.ledger.entries(), &quoting, &wanted, room, &count);
+    let entries = memory.ledger.entries().filter(|entry| !views::tell(entry));
+    let views = views::views(&memory.ledger, &BTreeSet::new(), "");
+    let sections = page::fill(entries, views, &quoting, &wanted, room, &count);
     let mut text = sections.text();
     room = room.saturating_sub(count(&text));
     text.push_str(&story.unwrap_or_default());

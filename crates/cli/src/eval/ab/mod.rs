@@ -30,6 +30,7 @@ use crate::config::Settings;
 use crate::eval::holding::Asking;
 use crate::eval::holding::held;
 use crate::eval::holding::models;
+use crate::eval::holding::models::KeyUse;
 use crate::eval::holding::plan;
 use crate::eval::holding::until_interrupted;
 use crate::eval::run::print as run_print;
@@ -47,12 +48,16 @@ pub struct Arguments {
     b: Option<String>,
 
     /// A file with sessions, checkpoints and questions (evals/schemas/replay.schema.json); without one an exam is replayed.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["exam", "fixtures", "checkpoints"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["exam", "probes", "fixtures", "checkpoints"])]
     replay: Option<PathBuf>,
 
     /// A directory with fixtures/ and probes/ (default: the exam that comes with the program).
     #[arg(long, value_name = "DIR")]
     exam: Option<PathBuf>,
+
+    /// Ask these probes instead: a bank file, or a directory of them; fixtures that none of them names are left out.
+    #[arg(long, value_name = "PATH")]
+    probes: Option<PathBuf>,
 
     /// Only these fixtures of the exam, separated by commas.
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
@@ -67,7 +72,7 @@ pub struct Arguments {
     sheet: Option<PathBuf>,
 
     /// Read a sheet that people have filled in, and report with it; no model is asked.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["a", "b", "replay", "exam", "fixtures", "resume", "sheet"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["a", "b", "replay", "exam", "probes", "fixtures", "resume", "sheet"])]
     scores: Option<PathBuf>,
 
     /// The key of the sheet (default: beside it).
@@ -75,7 +80,7 @@ pub struct Arguments {
     key: Option<PathBuf>,
 
     /// Go on with a run that was broken off; everything else is as it was begun.
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["a", "b", "replay", "exam", "fixtures", "repeat", "target", "focus", "label", "results"])]
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["a", "b", "replay", "exam", "probes", "fixtures", "repeat", "target", "focus", "label", "results"])]
     resume: Option<PathBuf>,
 
     #[command(flatten)]
@@ -90,7 +95,12 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
     let asking = &arguments.asking;
     asking.check_reuse()?;
     let settings = asking.settings(configuration, arguments.resume.as_deref())?;
-    let models = models::models(asking, &settings, screen)?;
+    let keys = if asking.dry_run {
+        KeyUse::NotNeeded
+    } else {
+        KeyUse::Needed
+    };
+    let models = models::models(&settings, keys, screen)?;
     if arguments.sheet.is_some() && models.answer.is_none() {
         anyhow::bail!("a sheet needs answers: name a model that gives them with --answerer or eval.answerer");
     }
@@ -127,7 +137,11 @@ fn begun(arguments: &Arguments, settings: &Settings, models: &Models, screen: &m
     let exam = match &arguments.replay {
         Some(path) => Replay::read(path)?,
         None => {
-            let exam = plan::exam(arguments.exam.as_deref(), &arguments.fixtures)?;
+            let exam = plan::exam(
+                arguments.exam.as_deref(),
+                arguments.probes.as_deref(),
+                &arguments.fixtures,
+            )?;
             ab::from_exam(&exam, arguments.checkpoints)?
         }
     };
@@ -169,12 +183,13 @@ fn hold(
         summarise,
         answer,
         judge,
+        ..
     } = models;
     // The judge comes afterwards, when answers of both arms can be mixed.
     let answering = Models {
         summarise,
         answer,
-        judge: None,
+        ..Models::default()
     };
     let mut desk = Arc::new(Desk::new(
         answering,

@@ -44,12 +44,13 @@ pub struct Asking {
     #[arg(long = "summariser", visible_alias = "compressor-model", value_name = "MODEL")]
     pub summarisers: Vec<String>,
 
-    /// The model that answers probes from what is left (default: eval.answerer of the configuration, else none: states are
-    /// graded themselves).
+    /// The model that answers probes from what is left (default: eval.answerer of the configuration, else the judge, else none:
+    /// states are graded themselves).
     #[arg(long, value_name = "MODEL")]
     pub answerer: Option<String>,
 
-    /// The model that judges answers (default: eval.judge of the configuration, else none: answers are graded without one).
+    /// The model that judges answers (default: eval.judge of the configuration, else none: answers are graded without one). Alone
+    /// it answers the probes too.
     #[arg(long, visible_alias = "judge-model", value_name = "MODEL")]
     pub judge: Option<String>,
 
@@ -121,27 +122,12 @@ impl Asking {
 
     /// Refuses runs to take answers from that are none, before anything is made.
     pub fn check_reuse(&self) -> anyhow::Result<()> {
-        for other in &self.reuse {
-            let calls = other.join("calls.jsonl");
-            if !calls.exists() {
-                anyhow::bail!(
-                    "--reuse: {} is no run with answers: there is no calls.jsonl",
-                    other.display()
-                );
-            }
-        }
-        Ok(())
+        check_reuse(&self.reuse)
     }
 
     /// The journal of a run, with what other runs have paid for.
     pub fn journal(&self, directory: &Path) -> anyhow::Result<Journal> {
-        let calls = directory.join("calls.jsonl");
-        let mut journal = Journal::open(&calls).with_context(|| calls.display().to_string())?;
-        for other in &self.reuse {
-            let calls = other.join("calls.jsonl");
-            journal.borrow(&calls).with_context(|| calls.display().to_string())?;
-        }
-        Ok(journal)
+        journal(directory, &self.reuse)
     }
 
     /// Refuses a run that is known to cost too much, and one whose limit means nothing.
@@ -170,7 +156,32 @@ impl Asking {
     }
 }
 
-fn dollars(text: &str) -> Result<f64, String> {
+/// Refuses runs to take answers from that are none.
+pub fn check_reuse(runs: &[PathBuf]) -> anyhow::Result<()> {
+    for other in runs {
+        if !other.join("calls.jsonl").exists() {
+            anyhow::bail!(
+                "--reuse: {} is no run with answers: there is no calls.jsonl",
+                other.display()
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The journal of a run in this directory, with what other runs have paid for.
+pub fn journal(directory: &Path, reuse: &[PathBuf]) -> anyhow::Result<Journal> {
+    let calls = directory.join("calls.jsonl");
+    let mut journal = Journal::open(&calls).with_context(|| calls.display().to_string())?;
+    for other in reuse {
+        let calls = other.join("calls.jsonl");
+        journal.borrow(&calls).with_context(|| calls.display().to_string())?;
+    }
+    Ok(journal)
+}
+
+/// Parses an amount of money.
+pub fn dollars(text: &str) -> Result<f64, String> {
     let dollars: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     match dollars.is_finite() && dollars >= 0.0 {
         true => Ok(dollars),

@@ -10,32 +10,40 @@ use mainstay_llm::model::Model;
 use crate::compact::summary::client;
 use crate::config::Settings;
 use crate::environment;
-use crate::eval::holding::Asking;
 use crate::screen::Screen;
 
-/// Who would summarise, answer and judge, without their keys: for what it would cost.
-fn unasked(settings: &Settings) -> anyhow::Result<Models> {
-    let client = Arc::new(Client::new());
-    let chain = |models: Vec<Model>| chain(&client, models, settings, 0);
-    let one = |candidate: &Option<_>| {
-        candidate
-            .as_ref()
-            .map(|candidate| chain(vec![Settings::without_key(candidate)]))
-    };
-    let summarisers: Vec<Model> = settings.chain.iter().map(Settings::without_key).collect();
-    check_duties(settings.answerer.is_some(), settings.judge.is_some())?;
-    Ok(Models {
-        summarise: (!summarisers.is_empty()).then(|| chain(summarisers)),
-        answer: one(&settings.answerer),
-        judge: one(&settings.judge),
-    })
+/// Whether models are going to be asked, and with that whether their keys are needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyUse {
+    /// They are asked: every key has to be there.
+    Needed,
+    /// They are only priced and written into files: no key is read.
+    NotNeeded,
 }
 
-/// Who summarises, answers and judges. All share one client, and with it what an endpoint takes at once. A dry run needs no keys.
-pub fn models(asking: &Asking, settings: &Settings, screen: &mut Screen) -> anyhow::Result<Models> {
-    if asking.dry_run {
-        return unasked(settings);
+/// Who summarises, answers and judges. All share one client, and with it what an endpoint takes at once.
+pub fn models(settings: &Settings, keys: KeyUse, screen: &mut Screen) -> anyhow::Result<Models> {
+    match keys {
+        KeyUse::Needed => with_keys(settings, screen),
+        KeyUse::NotNeeded => Ok(without_keys(settings)),
     }
+}
+
+fn without_keys(settings: &Settings) -> Models {
+    let client = Arc::new(Client::new());
+    let chain = |models: Vec<Model>| chain(&client, models, settings, 0);
+    let one = |candidate: Option<&_>| candidate.map(|candidate| chain(vec![Settings::without_key(candidate)]));
+    let summarisers: Vec<Model> = settings.chain.iter().map(Settings::without_key).collect();
+    Models {
+        summarise: (!summarisers.is_empty()).then(|| chain(summarisers)),
+        // A judge alone plays the agent too, as in the published harness.
+        answer: one(settings.answerer.as_ref().or(settings.judge.as_ref())),
+        judge: one(settings.judge.as_ref()),
+        ..Models::default()
+    }
+}
+
+fn with_keys(settings: &Settings, screen: &mut Screen) -> anyhow::Result<Models> {
     let client = Arc::new(client(&settings.asking)?);
     // Waits of many processes that begin together shall not end together.
     let seed = u64::from(std::process::id()) ^ environment::now().0.unsigned_abs();
@@ -53,24 +61,19 @@ pub fn models(asking: &Asking, settings: &Settings, screen: &mut Screen) -> anyh
         }
         summarise = Some(chain(summary.models));
     }
-    let answer = settings.answering_model()?;
     let judge = settings.judging_model()?;
-    check_duties(answer.is_some(), judge.is_some())?;
+    // A judge alone plays the agent too, as in the published harness.
+    let answer = settings.answering_model()?.or_else(|| judge.clone());
     Ok(Models {
         summarise,
         answer: answer.map(|model| chain(vec![model])),
         judge: judge.map(|model| chain(vec![model])),
+        ..Models::default()
     })
 }
 
-fn check_duties(has_answerer: bool, has_judge: bool) -> anyhow::Result<()> {
-    if has_judge && !has_answerer {
-        anyhow::bail!("a judge needs answers: name a model that gives them with --answerer or eval.answerer");
-    }
-    Ok(())
-}
-
-fn chain(client: &Arc<Client>, models: Vec<Model>, settings: &Settings, seed: u64) -> Chain {
+/// A chain of models that is asked as the settings say.
+pub fn chain(client: &Arc<Client>, models: Vec<Model>, settings: &Settings, seed: u64) -> Chain {
     let mut chain = Chain::new(Arc::clone(client), models, seed);
     chain.patience.attempts = settings.asking.attempts;
     chain.deadline = Some(settings.asking.deadline);

@@ -25,11 +25,13 @@ const REPEATS: u32 = 3;
 /// Where chance begins; nothing of a run depends on it but orders: in which requests are drawn, and answers scored.
 const SEED: u64 = 1;
 
-/// The exam that is asked for, or the one that comes with the program; only some of its fixtures where they are named.
-pub fn exam(directory: Option<&Path>, fixtures: &[String]) -> anyhow::Result<Exam> {
-    let exam = match directory {
-        Some(directory) => Exam::read(directory)?,
-        None => Exam::built_in()?,
+/// The exam that is asked for, or the one that comes with the program, with its own banks or with others; only some of its fixtures
+/// where they are named.
+pub fn exam(directory: Option<&Path>, probes: Option<&Path>, fixtures: &[String]) -> anyhow::Result<Exam> {
+    let exam = match (directory, probes) {
+        (directory, Some(probes)) => Exam::with_probes(directory, probes)?,
+        (Some(directory), None) => Exam::read(directory)?,
+        (None, None) => Exam::built_in()?,
     };
     Ok(match fixtures.is_empty() {
         true => exam,
@@ -52,13 +54,8 @@ pub fn new(
         screen.warn("no model is named to write summaries, so the ledger stands in for them; --summariser names one");
     }
     let now = environment::now();
-    let label = match &asking.label {
-        Some(label) => label.clone(),
-        None => crate::screen::second(now),
-    };
-    check_label(&label)?;
     Ok(Plan {
-        label,
+        label: label(asking.label.as_deref())?,
         created: now.0,
         program: env!("CARGO_PKG_VERSION").to_owned(),
         exam,
@@ -134,12 +131,19 @@ fn chosen_prompts(settings: &Settings, given: Option<&Path>) -> anyhow::Result<P
 }
 
 /// What the engine has to know of whoever writes.
-fn writers(models: &[mainstay_llm::model::Model]) -> Writers {
+pub fn writers(models: &[mainstay_llm::model::Model]) -> Writers {
     Writers {
         window: models.iter().map(|model| model.window).min().unwrap_or(0),
         output: models.iter().map(|model| model.output).min().unwrap_or(0),
         in_place: InPlace::Impossible("an evaluation asks with records".to_owned()),
     }
+}
+
+/// What a run is called: as given, otherwise the time.
+pub fn label(given: Option<&str>) -> anyhow::Result<String> {
+    let label = given.map_or_else(|| crate::screen::second(environment::now()), str::to_owned);
+    check_label(&label)?;
+    Ok(label)
 }
 
 /// Labels are names of directories.

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use mainstay_eval::run::desk::Desk;
+use mainstay_eval::run::desk::Waiting;
 use mainstay_llm::batch;
 use serde::Serialize;
 
@@ -18,7 +19,12 @@ struct Written {
     waiting: usize,
     /// The files, to be handed in.
     files: Vec<String>,
+    /// Which request is for which fixture, arm and probe.
+    table: String,
 }
+
+/// The name of the table beside a round's files.
+const TABLE: &str = "requests.tsv";
 
 /// Writes everything that waits as files, and says what to do with them.
 pub fn write(
@@ -55,23 +61,52 @@ pub fn write(
         std::fs::write(&path, &file.content).with_context(|| path.display().to_string())?;
         files.push(path.display().to_string());
     }
+    let table = folder.join(TABLE);
+    std::fs::write(&table, request_table(&waiting)).with_context(|| table.display().to_string())?;
+    let table = table.display().to_string();
     if json {
         return screen.json(&Written {
             run: run.display().to_string(),
             waiting: count,
             files,
+            table,
         });
     }
     screen.line(&format!("{count} requests wait, in {} files:", files.len()))?;
     for file in &files {
         screen.line(&format!("  {file}"))?;
     }
+    screen.line(&format!("Which request is for which probe stands in {table}."))?;
     screen.line(&format!(
         "Hand them in, put the results as .jsonl files into {}, and go on with:",
         out.display()
     ))?;
     let out = out.display();
     screen.line(&format!("  {again} --batch-in {out} --batch-out {out}"))
+}
+
+/// One row for every probe of an arm that a request is for: a request that two arms share has two.
+fn request_table(waiting: &[(String, Waiting)]) -> String {
+    let mut table = String::from("request\tduty\tfixture\tarm\tprobe\trepeat\tattempt\tmodel\n");
+    // A name with a tab or a line break would move the columns.
+    let cell = |text: &str| text.replace(['\t', '\n', '\r'], " ");
+    for (id, waiting) in waiting {
+        for origin in &waiting.origins {
+            let cells = [
+                id.clone(),
+                waiting.duty.name().to_owned(),
+                cell(&origin.fixture),
+                cell(&origin.arm),
+                cell(origin.probe.as_deref().unwrap_or("")),
+                waiting.repeat.to_string(),
+                waiting.attempt.to_string(),
+                cell(&waiting.model.id),
+            ];
+            table.push_str(&cells.join("\t"));
+            table.push('\n');
+        }
+    }
+    table
 }
 
 /// The files that came back.

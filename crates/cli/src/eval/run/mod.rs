@@ -1,7 +1,7 @@
 //! `mainstay eval run`: probes asked about compacted conversations, answered and judged by models, or graded without any.
 
 mod arms;
-mod batch;
+pub mod batch;
 pub mod print;
 
 use std::path::Path;
@@ -24,6 +24,7 @@ use crate::eval::compare;
 use crate::eval::holding::Asking;
 use crate::eval::holding::held;
 use crate::eval::holding::models;
+use crate::eval::holding::models::KeyUse;
 use crate::eval::holding::plan;
 use crate::eval::run::batch::Round;
 use crate::screen::Screen;
@@ -34,6 +35,10 @@ pub struct Arguments {
     /// A directory with fixtures/ and probes/ (default: the exam that comes with the program).
     #[arg(long, value_name = "DIR")]
     exam: Option<PathBuf>,
+
+    /// Ask these probes instead: a bank file, or a directory of them; fixtures that none of them names are left out.
+    #[arg(long, value_name = "PATH")]
+    probes: Option<PathBuf>,
 
     /// Only these fixtures, separated by commas.
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
@@ -52,7 +57,7 @@ pub struct Arguments {
     asking: Asking,
 
     /// Go on with a run that was broken off; everything else is as it was begun.
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["exam", "fixtures", "arms", "repeat", "target", "focus", "label", "results", "no_recall"])]
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["exam", "probes", "fixtures", "arms", "repeat", "target", "focus", "label", "results", "no_recall"])]
     resume: Option<PathBuf>,
 
     /// Write what has to be asked as the providers' batch files instead of asking.
@@ -80,11 +85,22 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
         Run::read(earlier)?;
     }
     let settings = asking.settings(configuration, arguments.resume.as_deref())?;
-    let models = models::models(asking, &settings, screen)?;
+    let batched = arguments.batch_out.is_some() || arguments.batch_in.is_some();
+    // Files can be written and read without a key; where nothing else is left to ask, none is ever read.
+    let keys = if asking.dry_run || batched {
+        KeyUse::NotNeeded
+    } else {
+        KeyUse::Needed
+    };
+    let models = models::models(&settings, keys, screen)?;
     let plan = match &arguments.resume {
         Some(directory) => plan::resumed(directory, &settings, &models, asking.prompts.as_deref())?,
         None => {
-            let exam = plan::exam(arguments.exam.as_deref(), &arguments.fixtures)?;
+            let exam = plan::exam(
+                arguments.exam.as_deref(),
+                arguments.probes.as_deref(),
+                &arguments.fixtures,
+            )?;
             plan::new(
                 asking,
                 exam,
@@ -95,7 +111,6 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
             )?
         }
     };
-    let batched = arguments.batch_out.is_some() || arguments.batch_in.is_some();
     let expected = estimate(&plan, &models, batched);
     asking.check_money(&expected, arguments.resume.is_some())?;
     if asking.dry_run {
@@ -136,7 +151,12 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
     }
     if let Ended::Waiting(_) = ended {
         // What the batches did not answer is asked.
-        desk = Arc::new(Arc::into_inner(desk).context("nobody else holds the desk")?.live());
+        let models = models::models(&settings, KeyUse::Needed, screen)?;
+        desk = Arc::new(
+            Arc::into_inner(desk)
+                .context("nobody else holds the desk")?
+                .live(models),
+        );
         ended = held(&plan, &desk, &folder, &again)?;
     }
     if let Ended::Over(why) = ended {

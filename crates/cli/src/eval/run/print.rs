@@ -8,6 +8,7 @@ use mainstay_eval::run::estimate::DutyEstimate;
 use mainstay_eval::run::report::ArmReport;
 use mainstay_eval::run::report::Figure;
 use mainstay_eval::run::report::Report;
+use mainstay_eval::run::report::identical_words;
 use mainstay_eval::run::report::made_otherwise;
 use serde::Serialize;
 
@@ -107,6 +108,9 @@ pub fn report(report: &Report, directory: &Path, screen: &mut Screen) -> anyhow:
         .filter_map(made_otherwise)
     {
         screen.line(&words)?;
+    }
+    for pair in &report.identical {
+        screen.line(&identical_words(pair))?;
     }
     let is_judged = report.arms.iter().any(|arm| !arm.scores.is_empty());
     if is_judged {

@@ -156,7 +156,7 @@ fn file_tools_of_all_agents() {
             "str_replace_editor",
             r#"{"command":"undo_edit","path":"/r/a.py"}"#,
             "undone",
-            "/r/a.py: restored m0 (modified), last: ok",
+            "/r/a.py: reverted m0 (modified), last: ok",
         ),
         (
             "execute_bash",

@@ -15,6 +15,7 @@ use super::script;
 use super::tasks;
 use super::tasks::Plan;
 use super::touch::Act;
+use super::touch::Swap;
 use super::touch::Touches;
 use super::trail;
 use super::values::Change;
@@ -72,6 +73,9 @@ pub(super) struct Pending {
     pub runs: Vec<Run>,
     /// The values it sets.
     pub changes: Vec<Change>,
+    /// Marks of the lines that its edits take out and put in, file by file.
+    #[serde(default)]
+    pub swaps: Vec<Swap>,
     /// What it says about tasks.
     pub plan: Option<Plan>,
     /// The id it asks about.
@@ -92,6 +96,7 @@ pub(super) fn read(call: &ToolCall, message: u32, folder: Option<&str>) -> Pendi
         touches: Touches::default(),
         runs: Vec::new(),
         changes: Vec::new(),
+        swaps: Vec::new(),
         plan: None,
         subject: None,
         session: None,
@@ -115,7 +120,7 @@ pub(super) fn read(call: &ToolCall, message: u32, folder: Option<&str>) -> Pendi
             pending.plan = tasks::read(&object);
         }
         Deed::Unknown => pending.acts(call, &object),
-        Deed::Search | Deed::Fetch => pending.looks(&object),
+        Deed::Search | Deed::Fetch => pending.looks(call, &object),
         Deed::Ask | Deed::Memory | Deed::Skill | Deed::Delegate | Deed::Think => {}
     }
     pending
@@ -163,7 +168,14 @@ impl Pending {
 
     fn writes(&mut self, object: &Object<'_>) {
         self.sort = Sort::Changes;
-        let Some(path) = path_in(object) else { return };
+        let named = || {
+            object
+                .text("name")
+                .filter(|name| name.contains(['.', '/']) && !name.contains(' '))
+        };
+        let Some(path) = path_in(object).or_else(named) else {
+            return;
+        };
         self.touches.add(Act::Write, None, &path);
         // Bodies are long; they are only decoded where they can hold settings.
         if !path::is_config(&path) {
@@ -188,6 +200,7 @@ impl Pending {
         if let (Some(patch), true) = (&patch, is_patch) {
             patch::touches(patch, None, &mut self.touches);
             patch::changes(patch, None, &mut self.changes);
+            patch::swaps(patch, &mut self.swaps);
         }
         let verb = object.text("command").unwrap_or_default();
         match (path, &*verb) {
@@ -227,11 +240,28 @@ impl Pending {
 
     /// The old and new texts of an edit, in the spellings of the agents.
     fn replaced(&mut self, object: &Object<'_>, path: &str) {
-        const OLD: [&str; 6] = ["old_string", "oldText", "oldString", "old_str", "old_text", "search"];
-        const NEW: [&str; 6] = ["new_string", "newText", "newString", "new_str", "new_text", "replace"];
+        const OLD: [&str; 7] = [
+            "old_string",
+            "oldText",
+            "oldString",
+            "old_str",
+            "old_text",
+            "search",
+            "old",
+        ];
+        const NEW: [&str; 7] = [
+            "new_string",
+            "newText",
+            "newString",
+            "new_str",
+            "new_text",
+            "replace",
+            "new",
+        ];
         let place = path::normalise(path);
         let mut compare = |object: &Object<'_>| {
             if let (Some(old), Some(new)) = (first_text(object, &OLD), first_text(object, &NEW)) {
+                self.swaps.push(Swap::of(&place, &old, &new));
                 let before = self.changes.len();
                 Change::between(&place, &old, &new, &mut self.changes);
                 if self.changes.len() == before {
@@ -293,6 +323,10 @@ impl Pending {
         let folder = own.as_deref().or(folder);
         self.folder = own.as_deref().map(Into::into);
         let (script, is_code) = script_of(call, object);
+        if script.is_empty() && self.session.is_none() && !object.has("chars") {
+            // It runs something that is no script: a query, a job.
+            return self.acts(call, object);
+        }
         if script.contains("tools.") && matches!(call.input, Input::Text(_)) {
             return self.nested(&script);
         }
@@ -306,6 +340,7 @@ impl Pending {
                 is_piped: false,
                 is_check: true,
                 is_tool: true,
+                check: None,
             });
             return;
         }
@@ -376,6 +411,7 @@ impl Pending {
             is_piped: false,
             is_check: false,
             is_tool: true,
+            check: None,
         });
     }
 
@@ -394,9 +430,15 @@ impl Pending {
         }
     }
 
-    fn looks(&mut self, object: &Object<'_>) {
+    fn looks(&mut self, call: &ToolCall, object: &Object<'_>) {
         self.sort = Sort::Other;
         self.looks_at(object);
+        let key = format!("{} {}", call.name, asked(call, ASKED));
+        self.runs.push(Run {
+            family: call.name.clone(),
+            is_tool: true,
+            ..Run::look(key.trim())
+        });
     }
 
     fn looks_at(&mut self, object: &Object<'_>) {

@@ -19,7 +19,7 @@ use crate::transcript::Author;
 const MOST: usize = 1500;
 
 /// Most of them that are readings of tools: what was set is worth more than what was seen.
-const MOST_READ: usize = 1000;
+const MOST_READ: usize = 400;
 
 /// What stands between a thing and its attribute.
 const JOINT: &str = " · ";

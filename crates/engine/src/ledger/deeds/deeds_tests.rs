@@ -70,7 +70,7 @@ fn commands_are_counted_and_end_as_they_ended_last() {
     ]);
     assert_eq!(
         of_kind(&deeds, Kind::Command),
-        ["cargo test -p x ×3 [current] failed: 2 failed: auth::refuses, b"]
+        ["cargo test -p x ×3 [current] failed: 3 passed, 2 failed: auth::refuses, b"]
     );
     let (deeds, _) = fold(&[("Bash", r#"{"command":"make"}"#, "Exit code 2\nmake: *** [all] Error 1")]);
     assert_eq!(
@@ -221,8 +221,8 @@ fn tools_that_act_are_remembered_with_their_errors() {
         of_kind(&deeds, Kind::Command),
         [
             "cancel_reservation GV1N64 [current] failed: Error: reservation not found",
-            "cancel_reservation GV1N65 [current] ok",
-            "get_user_details mia [current] ok"
+            "cancel_reservation GV1N65 [current] ended",
+            "get_user_details mia [current] ended"
         ]
         .map(|line| line
             .replace("GV1N64", "reservation_id=GV1N64")
@@ -327,7 +327,11 @@ fn what_is_done_is_shown_once() {
     );
     deeds.fold(2, &Message::new(Role::User, vec![]), &mut facts);
     assert!(deeds.done().is_empty());
-    let (deeds, _) = fold(&[("Bash", r#"{"command":"git push && touch a.md"}"#, "")]);
+    let (deeds, _) = fold(&[(
+        "Bash",
+        r#"{"command":"git push && touch a.md"}"#,
+        "Exit code: 0\nOutput:\n",
+    )]);
     let shown: Vec<_> = deeds.done().iter().map(|shown| (shown.kind, &*shown.words)).collect();
     assert_eq!(
         shown,

@@ -7,7 +7,12 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::failure_words;
+use super::failure_words::Strength;
+use super::log_line;
+use super::log_line::cut_at_word;
 use super::path;
+use super::runner_lines;
 use crate::decide::cut;
 
 /// Most failures of one output: what fails in more places fails for one reason.
@@ -17,7 +22,7 @@ const MOST: usize = 12;
 const MOST_PASSED: usize = 2000;
 
 /// Longest line that is kept.
-const LINE: usize = 240;
+const LINE: usize = 200;
 
 /// Bytes of an output that are read from each of its ends: longer logs repeat themselves in between.
 const END: usize = 96 * 1024;
@@ -46,6 +51,12 @@ pub(super) struct Report {
     pub failed: u32,
     /// Whether tests were run at all.
     pub has_tests: bool,
+    /// How many passed, where it is counted.
+    pub passing: u32,
+    /// Lines with words of failure that are no mark of it, in order.
+    pub words: Vec<Failure>,
+    /// The line that sums the run up, and whether it says that all went well.
+    pub summary: Option<(String, bool)>,
 }
 
 impl Report {
@@ -54,7 +65,12 @@ impl Report {
         self.failed > 0 || !self.failures.is_empty()
     }
 
-    /// What to say of it in a line: `2 failed: a, b`, or the first error.
+    /// Whether the output itself says beyond doubt that all went well.
+    pub(super) fn is_good(&self) -> bool {
+        !self.is_failing() && matches!(self.summary, Some((_, true)))
+    }
+
+    /// What to say of it in a line: `52 passed, 2 failed: a, b`, the first error, or the summary.
     pub(super) fn telling(&self) -> Option<String> {
         let tests: Vec<&str> = self
             .failures
@@ -62,10 +78,14 @@ impl Report {
             .filter_map(|failure| failure.test.as_deref())
             .collect();
         let count = self.failed.max(u32::try_from(tests.len()).unwrap_or(u32::MAX));
+        let counted = match self.passing {
+            0 => format!("{count} failed"),
+            passing => format!("{passing} passed, {count} failed"),
+        };
         match (tests.as_slice(), self.failures.first()) {
-            ([], None) if count > 0 => Some(format!("{count} failed")),
+            ([], None) if count > 0 => Some(counted),
             ([], first) => first.map(|failure| failure.line.clone()),
-            (tests, _) => Some(cut(&format!("{count} failed: {}", tests.join(", ")), LINE)),
+            (tests, _) => Some(cut_at_word(&format!("{counted}: {}", tests.join(", ")), LINE)),
         }
     }
 }
@@ -89,42 +109,84 @@ fn ends(output: &str) -> (&str, &str) {
     (&output[..head], &output[tail..])
 }
 
+/// How many lines below a failing test say what it saw: a trace or a comparison is told by its first.
+const NEAR: u8 = 12;
+
 #[derive(Default)]
-struct Reading<'a> {
+struct Reading {
     report: Report,
     /// The file of the newest frame of a Python trace.
-    frame: Option<&'a str>,
+    frame: Option<String>,
     /// An error whose place stands on one of the next lines.
     placeless: u8,
     /// A panic whose message stands on the next line.
     panic_place: Option<String>,
     /// A path that stands alone above its complaints.
-    heading: Option<&'a str>,
+    heading: Option<String>,
+    /// The failing test whose details stand on the next lines, and how many of them.
+    test: Option<(usize, u8)>,
+    /// What the line before told by a mark or by words: an indented line below it says more.
+    above: Option<Strength>,
 }
 
-impl<'a> Reading<'a> {
-    fn line(&mut self, line: &'a str) {
-        let line = &line[..line.floor_char_boundary(line.len().min(1000))];
+impl Reading {
+    fn line(&mut self, line: &str) {
+        let line = log_line::plain(&line[..line.floor_char_boundary(line.len().min(1000))]);
         let plain = line.trim();
         if plain.is_empty() {
             return;
         }
         if let Some(place) = self.panic_place.take() {
-            return self.fail(plain, None, Some(&place));
+            return self.panicked(plain, &place);
+        }
+        if self.say_more(&line, plain) {
+            return;
         }
         self.count(plain);
-        if self.attach_place(plain) || self.test(line, plain) {
+        if self.attach_place(plain) || self.test(&line, plain) || self.detail(&line, plain) {
             return;
         }
         if let Some(frame) = python_frame(plain) {
             if !frame.contains("site-packages") && !frame.contains("/lib/python") && !frame.starts_with('<') {
-                self.frame = Some(frame);
+                self.frame = Some(frame.to_owned());
             }
             return;
         }
-        self.error(line, plain);
-        if path::is_path(line) && line.contains(['/', '.']) && !line.contains([' ', ':']) {
-            self.heading = Some(line);
+        self.error(&line, plain);
+        if path::is_path(&line) && line.contains(['/', '.']) && !line.contains([' ', ':']) {
+            self.heading = Some(line.into_owned());
+        }
+    }
+
+    /// An indented line below one that was told by a mark or by words: `  overflow in column x`.
+    fn say_more(&mut self, line: &str, plain: &str) -> bool {
+        let Some(strength) = self.above.take() else {
+            return false;
+        };
+        let is_more = line.starts_with([' ', '\t'])
+            && plain.contains(' ')
+            && !["at ", "File ", "|", "-->", "in "]
+                .iter()
+                .any(|opening| plain.starts_with(opening));
+        let failures = match strength {
+            Strength::Mark => &mut self.report.failures,
+            Strength::Words => &mut self.report.words,
+        };
+        match failures.last_mut().filter(|_| is_more) {
+            Some(failure) => failure.line = cut_at_word(&format!("{}{DETAIL_JOINT}{plain}", failure.line), LINE),
+            None => return false,
+        }
+        true
+    }
+
+    /// The message of a panic: a detail of the test that failed by it, or an error of its own.
+    fn panicked(&mut self, message: &str, place: &str) {
+        let test = self.test.and_then(|(at, _)| self.report.failures.get_mut(at));
+        match test {
+            Some(failure) => {
+                failure.line = cut_at_word(&format!("{}{DETAIL_JOINT}{message} ({place})", failure.line), LINE)
+            }
+            None => self.fail(message, None, Some(place)),
         }
     }
 
@@ -142,46 +204,66 @@ impl<'a> Reading<'a> {
             let file = place.split(':').next().unwrap_or(place);
             failure.file = Some(file.to_owned());
             failure.key = cut(&format!("{file}: {}", mask(&failure.line)), LINE);
-            failure.line = cut(&format!("{} ({place})", failure.line), LINE);
+            failure.line = cut_at_word(&format!("{} ({place})", failure.line), LINE);
         }
         true
     }
 
     fn count(&mut self, plain: &str) {
-        if !plain.bytes().any(|byte| byte.is_ascii_digit()) {
+        let Some(counts) = runner_lines::summary(plain) else {
             return;
+        };
+        let report = &mut self.report;
+        report.has_tests |= counts.has_tests;
+        if counts.has_tests {
+            report.failed = report.failed.saturating_add(counts.failed);
+            report.passing = report.passing.saturating_add(counts.passed);
         }
-        if let Some(found) = COUNTED.captures(plain) {
-            self.report.has_tests = true;
-            let number = found
-                .iter()
-                .skip(1)
-                .flatten()
-                .next()
-                .and_then(|number| number.as_str().parse::<u32>().ok());
-            self.report.failed = self.report.failed.saturating_add(number.unwrap_or(0));
+        // What failed is not made good by a later part that went well.
+        let is_news = report.summary.as_ref().is_none_or(|(_, is_good)| *is_good);
+        if is_news {
+            report.summary = Some((cut_at_word(&readable(plain), LINE), counts.is_good));
         }
     }
 
     fn test(&mut self, line: &str, plain: &str) -> bool {
-        if let Some(name) = passed_test(plain) {
+        if let Some(name) = runner_lines::passed_test(plain) {
+            self.test = None;
             self.report.has_tests = true;
             if self.report.passed.len() < MOST_PASSED {
                 self.report.passed.push(name.to_owned());
             }
             return true;
         }
-        let Some(name) = failed_test(line, plain) else {
+        let Some(name) = runner_lines::failed_test(line, plain) else {
             return false;
         };
         self.report.has_tests = true;
-        let is_known = self
-            .report
-            .failures
-            .iter()
-            .any(|failure| failure.test.as_deref() == Some(name));
-        if !is_known {
+        let known = |report: &Report| {
+            let mut failures = report.failures.iter();
+            failures.position(|failure| failure.test.as_deref() == Some(name))
+        };
+        if known(&self.report).is_none() {
             self.fail(plain, Some(name), None);
+        }
+        self.test = known(&self.report).map(|at| (at, NEAR));
+        true
+    }
+
+    /// What a failing test saw: `    a_test.go:41: got 3, want 0`, `E   assert 3 == 4`.
+    fn detail(&mut self, line: &str, plain: &str) -> bool {
+        let Some((at, left)) = self.test else { return false };
+        self.test = (left > 1).then_some((at, left - 1));
+        let is_indented = line.starts_with([' ', '\t']);
+        let is_seen = DETAIL.is_match(plain) || is_indented && PLACE_BEFORE.is_match(plain);
+        let Some(failure) = self.report.failures.get_mut(at).filter(|_| is_seen) else {
+            return false;
+        };
+        // The message and the two values it compares.
+        let said = failure.line.matches(DETAIL_JOINT).count();
+        if said < 3 {
+            let plain = plain.strip_prefix("E ").map_or(plain, str::trim_start);
+            failure.line = cut_at_word(&format!("{}{DETAIL_JOINT}{plain}", failure.line), LINE);
         }
         true
     }
@@ -192,7 +274,10 @@ impl<'a> Reading<'a> {
         }
         if let Some(found) = PLACED.captures(plain) {
             let message = &found[2];
-            if !message.starts_with("warning") && !message.starts_with("note") && !message.starts_with("Warning") {
+            let is_milder = ["warning", "Warning", "note", "info", "hint", "style"]
+                .iter()
+                .any(|word| message.trim_start_matches('[').starts_with(word));
+            if !is_milder {
                 self.fail(plain, None, Some(&found[1]));
             }
         } else if let Some(found) = PANICKED.captures(plain) {
@@ -202,12 +287,32 @@ impl<'a> Reading<'a> {
             }
         } else if THROWN.is_match(line) {
             let frame = self.frame.take();
-            self.fail(plain, None, frame);
-        } else if let (true, Some(heading)) = (COMPLAINT.is_match(line), self.heading) {
-            self.fail(&format!("{heading}:{plain}"), None, Some(heading));
+            self.fail(plain, None, frame.as_deref());
+        } else if let (true, Some(heading)) = (COMPLAINT.is_match(line), self.heading.clone()) {
+            self.fail(&format!("{heading}:{plain}"), None, Some(&heading));
         } else if ANNOUNCED.is_match(plain) {
             self.placeless = 3;
             self.fail(plain, None, None);
+        } else if self
+            .report
+            .summary
+            .as_ref()
+            .is_some_and(|(said, _)| *said == readable(plain))
+        {
+            // It is told as what it is.
+        } else {
+            let strength = failure_words::strength(line);
+            self.above = strength;
+            match strength {
+                Some(Strength::Mark) => self.fail(plain, None, None),
+                Some(Strength::Words) if self.report.words.len() < MOST => {
+                    let failure = failure(plain, None, None);
+                    if self.report.words.iter().all(|known| known.key != failure.key) {
+                        self.report.words.push(failure);
+                    }
+                }
+                Some(Strength::Words) | None => {}
+            }
         }
     }
 
@@ -215,25 +320,46 @@ impl<'a> Reading<'a> {
         if self.report.failures.len() >= MOST {
             return;
         }
-        let file = file
-            .map(|file| file.split(':').next().unwrap_or(file))
-            .filter(|file| path::is_path(file));
-        let masked = mask(line);
-        let key = match (test, file) {
-            (Some(test), _) => test.to_owned(),
-            (None, Some(file)) if !masked.contains(&mask(file)) => format!("{file}: {masked}"),
-            (None, _) => masked,
-        };
-        let failure = Failure {
-            key: cut(&key, LINE),
-            line: cut(line, LINE),
-            test: test.map(|test| cut(test, LINE)),
-            file: file.map(str::to_owned),
-        };
+        let failure = failure(line, test, file);
         if self.report.failures.iter().all(|known| known.key != failure.key) {
             self.report.failures.push(failure);
         }
     }
+}
+
+fn failure(line: &str, test: Option<&str>, file: Option<&str>) -> Failure {
+    let file = file
+        .map(|file| file.split(':').next().unwrap_or(file))
+        .filter(|file| path::is_path(file));
+    let line = readable(line);
+    let masked = mask(&line);
+    let key = match (test, file) {
+        (Some(test), _) => test.to_owned(),
+        (None, Some(file)) if !masked.contains(&mask(file)) => format!("{file}: {masked}"),
+        (None, _) => masked,
+    };
+    Failure {
+        key: cut(&key, LINE),
+        line: cut_at_word(&line, LINE),
+        test: test.map(|test| cut(test, LINE)),
+        file: file.map(str::to_owned),
+    }
+}
+
+/// A line of JSON without its punctuation; other lines as they are, with single spaces.
+fn readable(line: &str) -> String {
+    let is_json = line.starts_with(['{', '[', '"']) && line.contains("\":");
+    let bare: String = match is_json {
+        true => {
+            let letters = line
+                .chars()
+                .filter(|letter| !matches!(letter, '{' | '}' | '"' | '[' | ']'));
+            letters.collect::<String>().replace(':', ": ").replace(",", ", ")
+        }
+        false => line.to_owned(),
+    };
+    let words: Vec<&str> = bare.split_whitespace().collect();
+    words.join(" ").trim_end_matches(',').replace(" ,", ",")
 }
 
 /// Lines that repeat or explain an error which stands elsewhere.
@@ -305,93 +431,11 @@ fn python_frame(plain: &str) -> Option<&str> {
     rest.starts_with(", line ").then_some(file)
 }
 
-/// The name of a test that passed.
-fn passed_test(plain: &str) -> Option<&str> {
-    if let Some(rest) = plain.strip_prefix("test ") {
-        return rest.strip_suffix(" ... ok");
-    }
-    if let Some(rest) = plain.strip_prefix("--- PASS: ") {
-        return Some(without_time(rest));
-    }
-    if let Some(name) = plain
-        .strip_prefix("PASSED ")
-        .or_else(|| plain.split_once(" PASSED").map(|(name, _)| name))
-    {
-        return name.contains("::").then(|| name.trim());
-    }
-    if let Some(rest) = plain.strip_prefix("ok ") {
-        return numbered(rest);
-    }
-    let ticked = plain.strip_prefix('✓').or_else(|| plain.strip_prefix('✔'))?;
-    Some(without_time(ticked.trim()))
-}
-
-/// The name of a test that failed.
-fn failed_test<'a>(line: &'a str, plain: &'a str) -> Option<&'a str> {
-    if let Some(rest) = plain.strip_prefix("test ") {
-        return rest.strip_suffix(" ... FAILED");
-    }
-    if let Some(rest) = plain.strip_prefix("--- FAIL: ") {
-        return Some(without_time(rest));
-    }
-    if let Some(rest) = plain.strip_prefix("[  FAILED  ] ") {
-        return Some(without_time(rest)).filter(|name| name.contains('.'));
-    }
-    if let Some(rest) = plain.strip_prefix("not ok ") {
-        return numbered(rest);
-    }
-    for opening in ["FAILED ", "ERROR "] {
-        if let Some(rest) = plain.strip_prefix(opening) {
-            let name = rest.split(" - ").next().unwrap_or(rest).trim();
-            return (name.contains("::") || name.ends_with(".py"))
-                .then_some(name)
-                .filter(|name| !name.contains(' ') || name.contains('['));
-        }
-    }
-    for opening in ["FAIL: ", "ERROR: "] {
-        if let Some(rest) = line.strip_prefix(opening) {
-            return rest
-                .split_once(" (")
-                .map(|(name, _)| name)
-                .filter(|name| name.starts_with("test") && !name.contains(' '));
-        }
-    }
-    if let Some(rest) = plain.strip_prefix("FAIL ") {
-        let rest = rest.trim();
-        let rest = rest.split_once("] ").map_or(rest, |(_, rest)| rest);
-        return (rest.contains(['.', '>']) && !rest.contains('\t')).then_some(rest);
-    }
-    if let Some(rest) = plain.strip_prefix('●') {
-        return rest.contains('›').then(|| rest.trim());
-    }
-    let crossed = ['✗', '✕', '✘'].iter().find_map(|mark| plain.strip_prefix(*mark))?;
-    Some(without_time(crossed.trim())).filter(|name| name.len() > 2)
-}
-
-fn without_time(name: &str) -> &str {
-    name.split_once(" (").map_or(name, |(name, _)| name).trim()
-}
-
-/// `3 - adds numbers`
-fn numbered(rest: &str) -> Option<&str> {
-    let (number, name) = rest.split_once(' ')?;
-    number.parse::<u32>().ok()?;
-    Some(name.trim_start_matches('-').trim()).filter(|name| !name.is_empty() && !name.starts_with('#'))
-}
-
 fn pattern(text: &str) -> Regex {
     // Word boundaries of ASCII keep the regex engine on its fast path.
     Regex::new(&text.replace(r"\b", r"(?-u:\b)"))
         .expect("the patterns of this file are well formed, which a test shows")
 }
-
-/// Counts of failing tests.
-static COUNTED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(concat!(
-        r"^test result: (?:ok|FAILED)\. \d+ passed; (\d+) failed|^=+ .*?\b(\d+) failed\b.* =+$|^(\d+) failed\b(?:, \d+ passed)? in |^Tests:?\s+(\d+) failed",
-        r"|^(\d+) failing$|^Tests run: \d+, Failures: (\d+)|^FAILED \((?:failures|errors)=(\d+)|^\d+ examples?, (\d+) failures?|^# fail (\d+)$|^=+ \d+ passed.* =+$",
-    ))
-});
 
 /// A place, then what is wrong there.
 static PLACED: LazyLock<Regex> = LazyLock::new(|| {
@@ -412,6 +456,19 @@ static THROWN: LazyLock<Regex> = LazyLock::new(|| {
 
 /// A linter's complaint below the path of its file.
 static COMPLAINT: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s+\d+:\d+\s+error\s+\S"));
+
+/// What stands between a failing test and what it saw.
+const DETAIL_JOINT: &str = " — ";
+
+/// What a test saw, and what it wanted.
+static DETAIL: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"^E\s{2,}\S|^(?i:expected|received|actual|got|want|left|right)\b\s*:|^(?:AssertionError|assertion )|^Error: |^\+ (?:expected|actual)|^Diff:|^panicked at |^Failure/Error: ",
+    )
+});
+
+/// A place in a file before a message.
+static PLACE_BEFORE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^[\w./-]+\.\w{1,5}:\d+: \S"));
 
 /// A line that announces an error without a place.
 static ANNOUNCED: LazyLock<Regex> = LazyLock::new(|| {

@@ -75,7 +75,7 @@ fn errors_with_their_places() {
         ("fatal: not a git repository", "fatal: not a git repository"),
         (
             "/r/a.js\n  12:3  error  'x' is unused  no-unused-vars",
-            "/r/a.js | /r/a.js:12:3  error  'x' is unused  no-unused-vars",
+            "/r/a.js | /r/a.js:12:3 error 'x' is unused no-unused-vars",
         ),
     ] {
         assert_eq!(said(output), [expected], "{output}");

@@ -6,19 +6,29 @@
 
 mod arguments;
 mod call;
+mod checks;
 mod claims;
+pub mod commits;
+mod failure_words;
 mod failures;
+pub mod file_record;
+mod grid;
+mod judgement;
+mod log_line;
+pub mod odd_rows;
 mod outcome;
 mod patch;
 mod path;
 mod program;
 mod readings;
+pub mod records;
+mod runner_lines;
 mod runs;
 mod script;
 mod shelf;
 mod shell;
 mod stream;
-mod tasks;
+pub mod tasks;
 mod touch;
 mod trail;
 mod values;
@@ -32,13 +42,20 @@ use crate::decide::cut;
 use crate::ledger::deeds::call::Pending;
 use crate::ledger::deeds::call::Sort;
 use crate::ledger::deeds::claims::Claims;
-use crate::ledger::deeds::failures::Failure;
+use crate::ledger::deeds::commits::CommitRecord;
+use crate::ledger::deeds::commits::Commits;
 use crate::ledger::deeds::failures::Report;
+use crate::ledger::deeds::file_record::FileRecord;
+use crate::ledger::deeds::odd_rows::OddRow;
+use crate::ledger::deeds::odd_rows::OddRows;
 use crate::ledger::deeds::outcome::Outcome;
 use crate::ledger::deeds::program::Run;
+use crate::ledger::deeds::records::CommandRecord;
+use crate::ledger::deeds::records::ErrorRecord;
 use crate::ledger::deeds::runs::End;
 use crate::ledger::deeds::runs::Runs;
 use crate::ledger::deeds::tasks::Plan;
+use crate::ledger::deeds::tasks::TaskRecord;
 use crate::ledger::deeds::tasks::Tasks;
 use crate::ledger::deeds::touch::Act;
 use crate::ledger::deeds::trail::Trail;
@@ -81,6 +98,10 @@ pub struct Deeds {
     tasks: Tasks,
     claims: Claims,
     shown: Vec<Shown>,
+    #[serde(default)]
+    odd_rows: OddRows,
+    #[serde(default)]
+    commits: Commits,
 }
 
 impl Deeds {
@@ -98,12 +119,47 @@ impl Deeds {
 
     /// Tasks, files, commands and errors, each kind in the order in which it was last touched.
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {
-        let commands = self.runs.commands();
+        let commands = self.runs.commands().map(|command| &command.entry);
         self.tasks
             .entries()
             .chain(self.trail.entries())
             .chain(commands)
-            .chain(self.runs.errors())
+            .chain(self.runs.errors().map(|error| &error.entry))
+    }
+
+    /// The commands that were run and the tools that acted, the one that ran longest ago first.
+    pub fn commands(&self) -> impl Iterator<Item = &CommandRecord> {
+        self.runs.commands()
+    }
+
+    /// The tests, builds, linters, deployments and commands of version control, the one that ran longest ago first.
+    pub fn checks(&self) -> impl Iterator<Item = &CommandRecord> {
+        self.commands().filter(|command| command.check().is_some())
+    }
+
+    /// The errors that were seen, the one that was seen or went away longest ago first.
+    pub fn errors(&self) -> impl Iterator<Item = &ErrorRecord> {
+        self.runs.errors()
+    }
+
+    /// Rows of data that differ from their neighbours, the one seen longest ago first.
+    pub fn odd_rows(&self) -> impl Iterator<Item = &OddRow> {
+        self.odd_rows.items()
+    }
+
+    /// Commits, branches, tags, pushes and pull requests that were made, the oldest first.
+    pub fn commits(&self) -> impl Iterator<Item = &CommitRecord> {
+        self.commits.items()
+    }
+
+    /// The files that were changed, made, deleted, renamed or put back, the one touched last first.
+    pub fn changed_files(&self) -> impl Iterator<Item = &FileRecord> {
+        self.trail.changed()
+    }
+
+    /// The tasks as the todo tools last left them: the agent's own first, each list in its order.
+    pub fn tasks(&self) -> impl Iterator<Item = &TaskRecord> {
+        self.tasks.items().into_iter()
     }
 
     /// What the message that was taken in last showed as done.
@@ -139,27 +195,24 @@ impl Deeds {
             Sort::Reads | Sort::Changes => self.settle_files(index, &pending, outcome, facts),
             Sort::Runs => self.settle_runs(index, &pending, outcome, facts),
             Sort::Acts => self.settle_act(index, &pending, outcome),
-            Sort::Plans | Sort::Other => {}
+            Sort::Other => self.settle_look(index, &pending, outcome),
+            Sort::Plans => {}
         }
+        self.settle_rows(index, &pending, outcome);
         if let Some(plan) = &pending.plan {
             self.settle_plan(index, plan, outcome);
         } else if pending.sort == Sort::Plans
             && let Some(outcome) = outcome
         {
             let printed = tasks::printed(&outcome.body);
-            if !printed.is_empty() {
-                self.settle_plan(index, &Plan::Some(printed), Some(outcome));
+            for words in self.tasks.take_listed(index, &printed) {
+                self.show(index, Kind::Task, &words);
             }
         }
         if let (Sort::Acts | Sort::Other, Some(outcome)) =
             (pending.sort, outcome.filter(|outcome| !outcome.says_failure()))
         {
-            let readings = readings::record(
-                &pending.tool,
-                pending.subject.as_ref(),
-                pending.sort == Sort::Other,
-                &outcome.body,
-            );
+            let readings = readings::record(pending.subject.as_ref(), pending.sort == Sort::Other, &outcome.body);
             self.claims.read(index, &readings, facts);
         }
     }
@@ -179,6 +232,9 @@ impl Deeds {
         }
         if has_failed {
             return;
+        }
+        for swap in &pending.swaps {
+            self.trail.swap(pending.message, swap);
         }
         for change in &pending.changes {
             self.set(index, change, facts);
@@ -251,7 +307,12 @@ impl Deeds {
             .and_then(|session| self.sessions.remove(&session));
         let counts = continued.is_none();
         let runs = continued.unwrap_or_else(|| pending.runs.clone());
-        self.settle_commands(index, &runs, outcome, counts);
+        let shows_text =
+            pending.touches.0.iter().any(|touch| touch.act == Act::Read) || runs.iter().any(|run| run.is_look);
+        self.settle_commands(index, &runs, outcome, counts, shows_text);
+        if let (true, Some(outcome)) = (runs.is_empty(), outcome) {
+            self.settle_shown_log(index, pending, outcome);
+        }
         let session = outcome.and_then(|outcome| outcome.session).or(pending
             .session
             .filter(|_| outcome.is_some_and(|outcome| outcome.exit.is_none())));
@@ -264,7 +325,14 @@ impl Deeds {
     }
 
     /// Commands of one script. One that fails stands at the end of what was run, so that the last that does something is meant.
-    fn settle_commands(&mut self, index: u32, runs: &[Run], outcome: Option<&Outcome<'_>>, counts: bool) {
+    fn settle_commands(
+        &mut self,
+        index: u32,
+        runs: &[Run],
+        outcome: Option<&Outcome<'_>>,
+        counts: bool,
+        shows_text: bool,
+    ) {
         let blamed = runs
             .iter()
             .rposition(|run| run.is_check)
@@ -274,39 +342,87 @@ impl Deeds {
         for (at, run) in runs.iter().enumerate() {
             let is_blamed = Some(at) == blamed;
             let (end, report) = match outcome {
-                Some(outcome) => judge(run, outcome, is_blamed),
+                Some(outcome) => judgement::command(run, outcome, is_blamed, shows_text),
                 None => (End::Unknown, Report::default()),
             };
             self.runs.ran(index, run, &end, exit.filter(|_| is_blamed), counts);
-            if !run.is_look {
-                self.runs.report(index, run, &end, &report);
-                if matches!(end, End::Well(_)) {
-                    self.show(index, Kind::Command, &run.key);
-                }
+            self.runs.report(index, run, &end, &report);
+            if !run.is_look && matches!(end, End::Well(_)) {
+                self.show(index, Kind::Command, &run.key);
+            }
+            if let (Some(outcome), End::Well(_) | End::Ended | End::Shows(_)) = (outcome, &end) {
+                self.commits.take_in(index, run, &outcome.body);
+                self.trail.version_control(index, &run.key);
             }
         }
     }
 
-    fn settle_act(&mut self, index: u32, pending: &Pending, outcome: Option<&Outcome<'_>>) {
-        let reason = outcome.filter(|outcome| outcome.says_failure()).map(Outcome::reason);
-        self.touch_all(index, pending, |_| reason.clone());
-        let Some(run) = pending.runs.first() else { return };
-        let end = match (&reason, outcome) {
-            (Some(reason), _) => End::Badly(reason.clone()),
-            (None, Some(_)) => End::Well(String::new()),
-            (None, None) => End::Unknown,
+    /// Rows that differ from their neighbours, in an output that is data.
+    fn settle_rows(&mut self, index: u32, pending: &Pending, outcome: Option<&Outcome<'_>>) {
+        let Some(outcome) = outcome.filter(|outcome| !outcome.has_failed) else {
+            return;
         };
-        self.runs.ran(index, run, &end, None, true);
-        let mut report = Report::default();
-        if let Some(reason) = reason.filter(|reason| !reason.is_empty()) {
-            report.failures.push(Failure {
-                key: cut(&format!("{}: {}", pending.tool, failures::mask(&reason)), 240),
-                line: format!("{}: {reason}", pending.tool),
-                test: None,
-                file: None,
-            });
+        let is_data_file = |touch: &touch::Touch| touch.act == Act::Read && path::is_data(&touch.path);
+        let is_data = match pending.sort {
+            Sort::Acts | Sort::Other => true,
+            Sort::Runs => {
+                let is_listing =
+                    pending.runs.is_empty() || pending.runs.iter().any(|run| program::is_file_look(&run.family));
+                !is_listing || pending.touches.0.iter().any(is_data_file)
+            }
+            Sort::Reads => pending.touches.0.iter().any(is_data_file),
+            Sort::Changes | Sort::Plans => false,
+        };
+        if !is_data {
+            return;
         }
+        let source = match (pending.runs.last(), pending.touches.0.first()) {
+            (Some(run), _) => run.key.clone(),
+            (None, Some(touch)) => touch.path.clone(),
+            (None, None) => pending.tool.clone(),
+        };
+        self.odd_rows.take_in(index, &source, &outcome.body);
+    }
+
+    /// A log that was shown: its errors are errors, whoever only looked.
+    fn settle_shown_log(&mut self, index: u32, pending: &Pending, outcome: &Outcome<'_>) {
+        let logs = pending
+            .touches
+            .0
+            .iter()
+            .filter(|touch| touch.act == Act::Read && path::is_log(&touch.path));
+        if let Some(touch) = logs.take(1).next() {
+            let run = Run::look(&format!("log {}", touch.path));
+            let report = judgement::log(&outcome.body);
+            self.runs.report(index, &run, &End::Ended, &report);
+        }
+    }
+
+    /// A search or a fetch that failed.
+    fn settle_look(&mut self, index: u32, pending: &Pending, outcome: Option<&Outcome<'_>>) {
+        let (Some(run), Some(outcome)) = (pending.runs.first(), outcome) else {
+            return;
+        };
+        let (end, report) = judgement::look(run, outcome);
         self.runs.report(index, run, &end, &report);
+    }
+
+    fn settle_act(&mut self, index: u32, pending: &Pending, outcome: Option<&Outcome<'_>>) {
+        let Some(run) = pending.runs.first() else { return };
+        let (end, report) = match outcome {
+            Some(outcome) => judgement::act(run, outcome),
+            None => (End::Unknown, Report::default()),
+        };
+        let reason = match &end {
+            End::Badly(reason) | End::Shows(reason) => Some(reason.clone()),
+            End::Well(_) | End::Ended | End::Unknown => None,
+        };
+        self.touch_all(index, pending, |_| reason.clone());
+        self.runs.ran(index, run, &end, None, true);
+        self.runs.report(index, run, &end, &report);
+        if let (Some(outcome), End::Well(_) | End::Ended) = (outcome, &end) {
+            self.commits.take_in(index, run, &outcome.body);
+        }
         if matches!(end, End::Well(_)) && !run.is_look {
             self.show(index, Kind::Command, &run.key);
         }
@@ -354,79 +470,12 @@ fn complaints(body: &str) -> Vec<&str> {
     lines.filter(|line| line.contains(": ")).take(8).collect()
 }
 
-/// How a command ended, and what it says of it.
-fn judge(run: &Run, outcome: &Outcome<'_>, is_blamed: bool) -> (End, Report) {
-    if outcome.is_running {
-        return (End::Unknown, Report::default());
-    }
-    let is_hidden = run.is_piped || outcome.exit.is_none();
-    let is_read = is_blamed && !run.is_look && (outcome.has_failed || run.is_check && is_hidden);
-    let report = match is_read || is_blamed && run.is_check {
-        true => failures::read(&outcome.body),
-        false => Report::default(),
-    };
-    if outcome.has_failed && !is_blamed {
-        return (End::Unknown, Report::default());
-    }
-    if outcome.has_failed {
-        let nothing_found = run.is_look && outcome.exit == Some(1) && outcome.body.trim().len() < 20;
-        if nothing_found {
-            return (End::Badly("nothing found".to_owned()), Report::default());
-        }
-        let why = match run.is_look {
-            // What a search found is not why it ended as it did.
-            true => complaints(&outcome.body)
-                .first()
-                .map(|line| cut(line, 200))
-                .unwrap_or_default(),
-            false => report.telling().unwrap_or_else(|| last_line(&outcome.body)),
-        };
-        return (End::Badly(why), report);
-    }
-    match (is_read, report.telling()) {
-        (true, Some(why)) => (End::Badly(why), report),
-        // It says that it went well; what its output mentions is no failure of it.
-        _ => {
-            let passed = Report {
-                failures: Vec::new(),
-                failed: 0,
-                ..report
-            };
-            (End::Well(made(run, &outcome.body)), passed)
-        }
-    }
-}
-
-/// What a command made that is known by a name: a commit, a pull request.
-fn made(run: &Run, body: &str) -> String {
-    let mut lines = body.lines().map(str::trim);
-    let line = match &*run.family {
-        // `[main 1a2b3c4] words`
-        "git commit" => lines.find(|line| line.starts_with('[') && line.contains(']')),
-        "gh pr" | "gh issue" | "gh release" if run.key.contains(" create") => {
-            lines.find(|line| line.starts_with("https://"))
-        }
-        _ => None,
-    };
-    cut(line.unwrap_or_default(), 160)
-}
-
-fn last_line(body: &str) -> String {
-    let lines: Vec<&str> = body
-        .lines()
-        .rev()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .take(20)
-        .collect();
-    // `FAIL` alone says nothing.
-    let telling = lines.iter().find(|line| line.contains(' ')).or(lines.first());
-    cut(telling.copied().unwrap_or_default(), 200)
-}
-
 #[cfg(test)]
 #[path = "agents_tests.rs"]
 mod agents_tests;
+#[cfg(test)]
+#[path = "outcomes_tests.rs"]
+mod outcomes_tests;
 #[cfg(test)]
 #[path = "deeds_tests.rs"]
 mod tests;

@@ -1,6 +1,9 @@
 //! How a call ended, as each agent writes it, and what the tool itself said.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use crate::decide::cut;
 use crate::json;
@@ -21,6 +24,8 @@ pub(super) struct Outcome<'a> {
     pub exit: Option<i64>,
     /// Whether the call failed, as far as anybody says.
     pub has_failed: bool,
+    /// Whether the source, an exit code or the answer itself says that it went well.
+    pub is_success: bool,
     /// Whether a command goes on running.
     pub is_running: bool,
     /// The session in which it does, where it has a number.
@@ -37,6 +42,7 @@ pub(super) fn read(result: &ToolResult) -> Outcome<'_> {
         body: joined(result),
         exit: None,
         has_failed: result.outcome == ToolOutcome::Failure,
+        is_success: result.outcome == ToolOutcome::Success,
         is_running: false,
         session: None,
         open_file: None,
@@ -48,6 +54,7 @@ pub(super) fn read(result: &ToolResult) -> Outcome<'_> {
     if outcome.exit.is_some_and(|code| code != 0) {
         outcome.has_failed = true;
     }
+    outcome.is_success = !outcome.has_failed && (outcome.is_success || outcome.exit == Some(0));
     outcome
 }
 
@@ -74,6 +81,15 @@ impl Outcome<'_> {
     /// Whether the call did what it was asked to: no exit code, mark or opening says otherwise.
     pub(super) fn says_failure(&self) -> bool {
         self.has_failed || opens_as_failure(&self.body)
+    }
+
+    /// Whether the person did not let the call happen.
+    pub(super) fn is_declined(&self) -> bool {
+        let body = self.body.trim_start();
+        self.has_failed
+            && (body.starts_with("The user doesn't want to")
+                || body.starts_with("User rejected")
+                || body.starts_with("[Request interrupted"))
     }
 
     /// Why it failed: the first line that says something.
@@ -105,6 +121,7 @@ impl Outcome<'_> {
                 "\"success\"",
                 "\"error\"",
                 "\"exitCode\"",
+                "\"ok\"",
             ]
             .iter()
             .any(|key| text.contains(key))
@@ -121,11 +138,15 @@ impl Outcome<'_> {
         };
         self.exit = code(&object).or_else(|| object.object("metadata").as_ref().and_then(code));
         let error = object.text("error").filter(|error| !error.is_empty());
-        if object.get("success").is_some_and(|raw| raw.get() == "false")
-            || (error.is_some() && self.exit.is_none_or(|code| code != 0))
-        {
+        let says_badly = |name: &str| object.get(name).is_some_and(|raw| raw.get() == "false");
+        if says_badly("success") || says_badly("ok") || (error.is_some() && self.exit.is_none_or(|code| code != 0)) {
             self.has_failed = true;
         }
+        let says_well = object
+            .get("success")
+            .or_else(|| object.get("ok"))
+            .is_some_and(|raw| raw.get() == "true");
+        self.is_success |= says_well && error.is_none();
         let outputs: Vec<Box<str>> = ["output", "stdout", "stderr"]
             .iter()
             .filter_map(|name| object.text(name))
@@ -155,16 +176,7 @@ impl Outcome<'_> {
         for (index, line) in self.body.split_inclusive('\n').take(LINES).enumerate() {
             at += line.len();
             let line = line.trim();
-            let code = [
-                "Process exited with code ",
-                "Exit code: ",
-                "Exit code ",
-                "Exit Code: ",
-                "Command failed with exit code ",
-            ]
-            .iter()
-            .find_map(|opening| line.strip_prefix(opening));
-            if let Some(code) = code.and_then(leading_number) {
+            if let Some(code) = exit_of(line) {
                 self.exit = self.exit.or(Some(code));
                 found = Some(at);
             } else if let Some(session) = line.strip_prefix("Process running with session ID ") {
@@ -200,11 +212,11 @@ impl Outcome<'_> {
         for line in self.body.rsplit('\n').take(LINES) {
             let start = end - line.len();
             let plain = line.trim().trim_start_matches('[').trim_end_matches(']');
-            if let Some(code) = FEET
-                .iter()
-                .find_map(|opening| leading_number(plain.strip_prefix(opening)?))
-            {
+            if let Some(code) = exit_of(plain) {
                 self.exit = self.exit.or(Some(code));
+                cut = Some(start);
+            } else if ENDED_BADLY.is_match(plain) {
+                self.has_failed = true;
                 cut = Some(start);
             } else if let Some(file) = plain
                 .strip_prefix("(Open file: ")
@@ -235,18 +247,34 @@ impl Outcome<'_> {
     }
 }
 
-/// What stands before the exit code in the last lines.
-const FEET: [&str; 9] = [
-    "Command exited with code ",
-    "Command finished with exit code ",
-    "The command completed with exit code ",
-    "Exit Code: ",
-    "Exit code: ",
-    "Exit code ",
-    "Process exited with code ",
-    "<returncode>",
-    "exit code: ",
-];
+/// The exit code that a line names, and nothing else: `[process exited with code 1]`, `exit status 1`, `EXIT=0`.
+fn exit_of(plain: &str) -> Option<i64> {
+    // The longest of these lines name the command's kind and little more.
+    const LONGEST: usize = 80;
+    if plain.len() > LONGEST || !plain.bytes().any(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let found = EXIT.captures(plain)?;
+    found.iter().skip(1).flatten().next()?.as_str().parse().ok()
+}
+
+static EXIT: LazyLock<Regex> = LazyLock::new(|| {
+    let pattern = concat!(
+        r"(?i)^\W*(?:the )?(?:(?:process|command|script|program|task|shell|job|container|build|subprocess|child) )?(?:has )?(?:was )?",
+        r"(?:(?:exit(?:ed|s)?|finished|completed|failed|terminated|returned|ended|returns)(?: with)?(?: an?)?(?: non-?zero)?(?: exit)?[ _-]?(?:code|status)|exit[ _-]?(?:code|status)|return ?code|rc|exit(?:ed)?(?: with)?)",
+        r"[\s:=>]+(-?\d{1,10})\W*$|^<returncode>\s*(-?\d{1,10})",
+    );
+    Regex::new(pattern).expect("the pattern is well formed, which a test shows")
+});
+
+/// A last line that says of the whole call that it failed: `(request failed)`.
+static ENDED_BADLY: LazyLock<Regex> = LazyLock::new(|| {
+    let pattern = concat!(
+        r"(?i)^\W*(?:the )?(?:request|command|call|tool(?: call)?|action|task|job|upload|download|transfer|build|deploy(?:ment)?|run|script|process|step|operation|execution|query|migration)",
+        r" (?:has |was |is )?(?:failed|aborted|timed out|rejected|errored|killed|crashed|refused|denied|terminated|interrupted)\W*$",
+    );
+    Regex::new(pattern).expect("the pattern is well formed, which a test shows")
+});
 
 fn is_wrapper(line: &str) -> bool {
     [
@@ -259,15 +287,6 @@ fn is_wrapper(line: &str) -> bool {
     ]
     .iter()
     .any(|opening| line.starts_with(opening))
-}
-
-fn leading_number(text: &str) -> Option<i64> {
-    let text = text.trim_start();
-    let end = text
-        .char_indices()
-        .find(|(at, character)| !(character.is_ascii_digit() || (*at == 0 && *character == '-')))
-        .map_or(text.len(), |(at, _)| at);
-    text[..end].parse().ok()
 }
 
 /// Whether a result begins as failures of tools do.
@@ -363,6 +382,12 @@ mod tests {
                 "Output: x\nError: (none)\n",
             ),
             ("a\n(Open file: /r/x.py)\n(Current directory: /r)\nbash-$", None, "a\n"),
+            ("a\n[process exited with code 1]", Some(1), "a\n"),
+            ("main.go:3: no\nexit status 1", Some(1), "main.go:3: no\n"),
+            ("a\nexit=0", Some(0), "a\n"),
+            ("a\nEXIT_CODE: 2\n", Some(2), "a\n"),
+            ("a\n<returncode>3</returncode>", Some(3), "a\n"),
+            ("a\nreturned 3 rows", None, "a\nreturned 3 rows"),
             ("Exit codes are numbers", None, "Exit codes are numbers"),
             ("plain", None, "plain"),
             ("", None, ""),
@@ -390,6 +415,8 @@ mod tests {
             "<tool_use_error>File has not been read yet",
             "Error: no",
             r#"{"success": false, "error": "old_string not found"}"#,
+            r#"{"ok": false}"#,
+            "lines of a form\n(request failed)",
             "Could not find the exact text in a",
         ] {
             assert!(read(&result(text)).says_failure(), "{text}");

@@ -2,6 +2,7 @@
 
 use super::path;
 use super::touch::Act;
+use super::touch::Swap;
 use super::touch::Touches;
 use super::values::Change;
 
@@ -44,6 +45,47 @@ fn diff_path(text: &str) -> &str {
     file.strip_prefix("a/")
         .or_else(|| file.strip_prefix("b/"))
         .unwrap_or(file)
+}
+
+/// What a patch takes out and puts in, stretch by stretch.
+pub(super) fn swaps(patch: &str, swaps: &mut Vec<Swap>) {
+    // A patch of more stretches is a rewrite.
+    const MOST: usize = 16;
+    let mut stretches: Vec<(String, String, String)> = Vec::new();
+    let mut file: Option<String> = None;
+    let mut is_inside = false;
+    for line in patch.lines() {
+        let header = ["*** Update File: ", "+++ "]
+            .iter()
+            .find_map(|opening| line.strip_prefix(opening));
+        let is_mark =
+            header.is_some() || line.starts_with("@@") || line.starts_with("*** ") || line.starts_with("--- ");
+        if let Some(named) = header.map(diff_path).filter(|named| path::is_path(named)) {
+            file = Some(path::normalise(named));
+        }
+        let change = if is_mark {
+            None
+        } else {
+            line.chars().next().filter(|sign| matches!(sign, '-' | '+'))
+        };
+        let (Some(sign), Some(file)) = (change, &file) else {
+            is_inside = false;
+            continue;
+        };
+        if !is_inside {
+            if stretches.len() >= MOST {
+                break;
+            }
+            stretches.push((file.clone(), String::new(), String::new()));
+        }
+        is_inside = true;
+        if let Some((_, old, new)) = stretches.last_mut() {
+            let side = if sign == '-' { old } else { new };
+            side.push_str(&line[1..]);
+            side.push('\n');
+        }
+    }
+    swaps.extend(stretches.iter().map(|(file, old, new)| Swap::of(file, old, new)));
 }
 
 /// The values a patch changes, file by file and stretch by stretch.

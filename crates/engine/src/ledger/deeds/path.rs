@@ -97,6 +97,22 @@ pub(super) fn ends_with(path: &str, end: &str) -> bool {
         .is_some_and(|before| before.is_empty() || before.ends_with('/'))
 }
 
+/// Whether a file holds rows of data, from its name.
+pub(super) fn is_data(path: &str) -> bool {
+    let ending = name(path).rsplit_once('.').map_or("", |(_, ending)| ending);
+    matches!(ending, "csv" | "tsv" | "jsonl" | "ndjson")
+}
+
+/// Whether a file is a log, from its name or its folder.
+pub(super) fn is_log(path: &str) -> bool {
+    let name = name(path).to_ascii_lowercase();
+    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+    matches!(ending, "log" | "out" | "err" | "stderr" | "stdout")
+        || name.contains(".log.")
+        || matches!(&*name, "syslog" | "messages" | "dmesg" | "kern.log")
+        || path.starts_with("/var/log/")
+}
+
 /// Whether a file holds settings, from its name.
 pub(super) fn is_config(path: &str) -> bool {
     const ENDINGS: [&str; 12] = [

@@ -7,7 +7,9 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use super::arguments;
+use super::checks;
 use super::path;
+use super::records::CheckKind;
 use super::shell::Joint;
 use super::shell::Simple;
 use super::shell::Word;
@@ -33,12 +35,30 @@ pub(super) struct Run {
     pub family: Box<str>,
     /// Whether it only looks around.
     pub is_look: bool,
-    /// Whether its end is hidden by a filter behind it.
+    /// Whether its end is hidden by what stands behind it: a filter, another command.
     pub is_piped: bool,
     /// Whether its output says by itself how it ended: builds, tests, linters, programs.
     pub is_check: bool,
     /// Whether it is a tool of its own and no command of a shell.
     pub is_tool: bool,
+    /// What it checks or settles, where its name tells.
+    #[serde(default)]
+    pub check: Option<CheckKind>,
+}
+
+impl Run {
+    /// Something that only looks.
+    pub(super) fn look(key: &str) -> Run {
+        Run {
+            key: cut(key, LONGEST).into(),
+            family: "".into(),
+            is_look: true,
+            is_piped: false,
+            is_check: false,
+            is_tool: false,
+            check: None,
+        }
+    }
 }
 
 /// Commands that do nothing that is worth a line.
@@ -209,11 +229,20 @@ pub(super) fn run(simple: &Simple, is_fed: bool, after: &[&Simple]) -> Option<Ru
     Some(Run {
         key: cut(&key, LONGEST).into(),
         is_look,
-        is_piped: simple.joint == Joint::Pipe && !after.is_empty(),
+        is_piped: hides_end(simple.joint, after),
         is_check: !is_look && is_check(name, &family),
         is_tool: false,
+        check: checks::kind(name, &family, rest),
         family: cut(&family, LONGEST_WORD).into(),
     })
+}
+
+/// Whether the status of a whole script says nothing of one of its commands: a filter, or another command, stands behind it.
+fn hides_end(joint: Joint, after: &[&Simple]) -> bool {
+    match joint {
+        Joint::And => false,
+        Joint::Pipe | Joint::Or | Joint::Next => !after.is_empty(),
+    }
 }
 
 /// Adds a command once.
@@ -284,6 +313,32 @@ fn is_look(name: &str, family: &str, rest: &[Word]) -> bool {
         Some((_, verbs)) => verbs.contains(&verb),
         None => false,
     }
+}
+
+/// Whether a command shows files, their names or their history: their columns are no data.
+pub(super) fn is_file_look(family: &str) -> bool {
+    let name = family.split(' ').next().unwrap_or_default();
+    matches!(
+        name,
+        "ls" | "find"
+            | "fd"
+            | "grep"
+            | "egrep"
+            | "rg"
+            | "ag"
+            | "ack"
+            | "tree"
+            | "wc"
+            | "stat"
+            | "du"
+            | "diff"
+            | "git"
+            | "gh"
+            | "env"
+            | "printenv"
+            | "man"
+            | "which"
+    )
 }
 
 /// Whether a command judges code as a whole: a build, a linter, a test suite, and not just any program.

@@ -20,38 +20,98 @@ const VALUE: usize = 160;
 /// A value that was read, with the key under which it is known.
 pub(super) type Reading = (String, String);
 
-/// The fields of a record that a tool returned. Its key begins with the name by which the record is known, or with the tool.
-pub(super) fn record(tool: &str, asked: Option<&(Box<str>, Box<str>)>, is_search: bool, body: &str) -> Vec<Reading> {
+/// The fields of the records that a tool returned, each under what its record is known by: an id, a name, an address. What has
+/// nothing of the kind is said of an object that nobody can tell from the next one, and is not kept.
+pub(super) fn record(asked: Option<&(Box<str>, Box<str>)>, is_search: bool, body: &str) -> Vec<Reading> {
     if body.len() > LONGEST {
         return Vec::new();
     }
     let Some(object) = super::outcome::as_object(body) else {
         return Vec::new();
     };
-    let own = object.members().find_map(|(name, value)| identity(&name, value));
-    let subject = match own.as_ref().or(asked) {
-        Some((name, id)) => format!("{name}={id}"),
-        None => tool.to_owned(),
-    };
+    let mut readings = Vec::new();
+    let own = known_by(&object);
+    // What a search returns is a list of other things than what was asked for.
+    let subject = own.as_ref().or(asked.filter(|_| !is_search));
+    if let Some((name, id)) = subject {
+        fields_of(&object, &format!("{name}={id}"), own.as_ref(), &mut readings);
+    }
+    // `{"job": {"id": 7, "host": "mail"}}`
+    for (outer, value) in object.members().filter(|_| own.is_none()) {
+        let Some(inner) = Object::of(value) else { continue };
+        if let Some((name, id)) = known_by(&inner) {
+            let subject = format!("{outer}.{name}={id}");
+            fields_of(&inner, &subject, Some(&(name, id)), &mut readings);
+        }
+    }
+    readings.truncate(MOST_FIELDS);
+    readings
+}
+
+/// What a record is known by: its id, or else its name or address.
+fn known_by(object: &Object<'_>) -> Option<(Box<str>, Box<str>)> {
+    let by_id = object.members().find_map(|(name, value)| identity(&name, value));
+    by_id.or_else(|| {
+        let names = ["name", "key", "slug", "url", "path", "hostname", "title"];
+        names.iter().find_map(|name| {
+            let value = object.text(name)?;
+            let is_name = !value.is_empty() && value.len() <= 80 && !value.contains('\n');
+            is_name.then(|| ((*name).into(), value))
+        })
+    })
+}
+
+fn fields_of(object: &Object<'_>, subject: &str, own: Option<&(Box<str>, Box<str>)>, readings: &mut Vec<Reading>) {
     let mut fields = Vec::new();
     for (name, value) in object.members() {
-        let is_subject = own.as_ref().is_some_and(|(own, _)| *own == name);
-        if !is_subject && &*name != "success" && values::is_key(&name) {
+        let is_subject = own.is_some_and(|(own, _)| *own == name);
+        // A record inside of another one has a key of its own.
+        let is_other = Object::of(value).is_some_and(|inner| own.is_none() && known_by(&inner).is_some());
+        if !is_subject && !is_other && !is_echo(&name) && values::is_key(&name) {
             collect(&name, value, true, &mut fields);
         }
         if fields.len() >= MOST_FIELDS {
             break;
         }
     }
-    fields.truncate(MOST_FIELDS);
-    // What nobody can name and has one field is an answer; what a search returns is a list of other things.
-    if own.or(asked.cloned()).is_none() && (fields.len() < 2 || is_search) {
-        return Vec::new();
-    }
-    fields
+    fields.retain(|(name, _)| !is_echo(name.rsplit('.').next().unwrap_or(name)));
+    let named = fields
         .into_iter()
-        .map(|(name, value)| (format!("{subject} · {name}"), value))
-        .collect()
+        .map(|(name, value)| (format!("{subject} · {name}"), value));
+    readings.extend(named);
+}
+
+/// Fields that every answer has, and that nobody looks up again.
+fn is_echo(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    [
+        "success",
+        "ok",
+        "message",
+        "msg",
+        "color",
+        "colour",
+        "routing",
+        "sender",
+        "timestamp",
+        "nickname",
+        "took",
+        "elapsed",
+        "duration",
+        "request_id",
+        "requestid",
+        "trace_id",
+        "traceid",
+        "etag",
+        "cursor",
+        "truncated",
+        "avatar",
+        "icon",
+    ]
+    .contains(&&*name)
+        || ["color", "colour", "_at", "_ms", "timestamp"]
+            .iter()
+            .any(|ending| name.ends_with(ending))
 }
 
 /// The member by which a record is known: `id`, `order_id`.
@@ -200,7 +260,7 @@ mod tests {
     #[test]
     fn a_record_is_known_by_its_id() {
         let body = r#"{"reservation_id": "UM3OG5", "user_id": "omar", "cabin": "economy", "flights": [{"n": "HAT1", "price": 117}, {"n": "HAT2", "price": 1}], "name": {"first": "O", "last": "R"}, "none": null}"#;
-        let read = record("get_reservation_details", None, false, body);
+        let read = record(None, false, body);
         let said: Vec<String> = read.iter().map(|(key, value)| format!("{key} = {value}")).collect();
         assert_eq!(
             said,
@@ -214,18 +274,46 @@ mod tests {
         );
         let asked = ("user_id".into(), "mia".into());
         assert_eq!(
-            record("get_user", Some(&asked), false, r#"{"email": "a@b.c"}"#)[0].0,
+            record(Some(&asked), false, r#"{"email": "a@b.c"}"#)[0].0,
             "user_id=mia · email"
         );
-        assert_eq!(
-            record("get_status", None, false, r#"{"status": "up", "load": 3}"#)[0].0,
-            "get_status · status"
+        assert!(record(None, false, r#"{"status": "up", "load": 3}"#).is_empty());
+        assert!(
+            record(
+                None,
+                false,
+                r#"{"success": true, "routing": {"sender": "a", "senderColor": "yellow"}}"#
+            )
+            .is_empty()
         );
-        assert!(record("wait", None, false, r#"{"timed_out": true}"#).is_empty());
-        assert!(record("web_search", None, true, r#"{"hits": 3, "query": "x"}"#).is_empty());
-        assert!(record("x", None, false, "[1]").is_empty() && record("x", None, false, "no").is_empty());
+        assert!(record(Some(&asked), true, r#"{"hits": 3, "query": "x"}"#).is_empty());
+        assert!(record(None, false, "[1]").is_empty() && record(None, false, "no").is_empty());
         let wide: Vec<String> = (0..40).map(|n| format!("\"k{n}\":{n}")).collect();
-        assert_eq!(record("x", None, false, &format!("{{{}}}", wide.join(","))).len(), 12);
+        assert_eq!(
+            record(Some(&asked), false, &format!("{{{}}}", wide.join(","))).len(),
+            12
+        );
+    }
+
+    #[test]
+    fn records_inside_of_an_answer_have_keys_of_their_own() {
+        let made = |id: &str, host: &str| {
+            record(
+                None,
+                false,
+                &format!(r#"{{"ok": true, "job": {{"id": "{id}", "host": "{host}"}}}}"#),
+            )
+        };
+        assert_eq!(
+            made("559c", "mail"),
+            [("job.id=559c · host".to_owned(), "mail".to_owned())]
+        );
+        assert_eq!(
+            made("2a93", "gis"),
+            [("job.id=2a93 · host".to_owned(), "gis".to_owned())]
+        );
+        let named = record(None, false, r#"{"name": "mail-nightly", "port": 3}"#);
+        assert_eq!(named, [("name=mail-nightly · port".to_owned(), "3".to_owned())]);
     }
 
     #[test]

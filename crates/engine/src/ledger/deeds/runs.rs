@@ -5,12 +5,16 @@ use serde::Serialize;
 
 use super::failures::Failure;
 use super::failures::Report;
+use super::log_line::cut_at_word;
 use super::path;
 use super::program;
 use super::program::Run;
+use super::records::CheckKind;
+use super::records::CommandEnding;
+use super::records::CommandRecord;
+use super::records::ErrorRecord;
 use super::shelf::Room;
 use super::shelf::Shelf;
-use super::shelf::Shelved;
 use crate::decide::cut;
 use crate::ledger::entry::Entry;
 use crate::ledger::entry::Kind;
@@ -26,46 +30,6 @@ const MOST_ERRORS: Room = Room { all: 150, light: 60 };
 /// Longest note.
 const NOTE: usize = 240;
 
-/// A command and how it went.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Ran {
-    entry: Entry,
-    is_look: bool,
-}
-
-impl Shelved for Ran {
-    fn entry(&self) -> &Entry {
-        &self.entry
-    }
-
-    fn is_light(&self) -> bool {
-        self.is_look
-    }
-}
-
-/// An error and where it came from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Fault {
-    entry: Entry,
-    /// The command that showed it.
-    command: Box<str>,
-    family: Box<str>,
-    is_test: bool,
-    file: Option<Box<str>>,
-    /// Whether its file was changed since it was last seen.
-    is_edited: bool,
-}
-
-impl Shelved for Fault {
-    fn entry(&self) -> &Entry {
-        &self.entry
-    }
-
-    fn is_light(&self) -> bool {
-        self.entry.status == Status::Closed
-    }
-}
-
 /// How a command ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum End {
@@ -73,26 +37,49 @@ pub(super) enum End {
     Well(String),
     /// It failed, and this tells why.
     Badly(String),
-    /// It goes on, or nobody can tell.
+    /// Nothing says how it ended, but its output shows this failure.
+    Shows(String),
+    /// It ended; how, nobody says.
+    Ended,
+    /// It goes on, or its result never came.
     Unknown,
+}
+
+impl End {
+    fn ending(&self) -> CommandEnding {
+        match self {
+            End::Well(_) => CommandEnding::Ok,
+            End::Badly(_) => CommandEnding::Failed,
+            End::Shows(_) => CommandEnding::ShowsFailures,
+            End::Ended => CommandEnding::Ended,
+            End::Unknown => CommandEnding::Unknown,
+        }
+    }
+
+    fn telling(&self) -> &str {
+        match self {
+            End::Well(line) | End::Badly(line) | End::Shows(line) => line,
+            End::Ended | End::Unknown => "",
+        }
+    }
 }
 
 /// All commands and errors.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Runs {
-    commands: Shelf<Ran>,
-    errors: Shelf<Fault>,
+    commands: Shelf<CommandRecord>,
+    errors: Shelf<ErrorRecord>,
 }
 
 impl Runs {
     /// The commands, the one run longest ago first.
-    pub(super) fn commands(&self) -> impl Iterator<Item = &Entry> {
-        self.commands.items().map(|ran| &ran.entry)
+    pub(super) fn commands(&self) -> impl Iterator<Item = &CommandRecord> {
+        self.commands.items()
     }
 
     /// The errors, the one seen longest ago first.
-    pub(super) fn errors(&self) -> impl Iterator<Item = &Entry> {
-        self.errors.items().map(|fault| &fault.entry)
+    pub(super) fn errors(&self) -> impl Iterator<Item = &ErrorRecord> {
+        self.errors.items()
     }
 
     /// A command was run; `counts` is false where an earlier run of it only goes on.
@@ -101,9 +88,13 @@ impl Runs {
         let mut ran = taken.unwrap_or_else(|| {
             let mut entry = Entry::new(Kind::Command, &run.key, "", Status::Current, Author::Assistant, message);
             entry.times = 0;
-            Ran {
+            CommandRecord {
                 entry,
                 is_look: run.is_look,
+                check: run.check,
+                ending: CommandEnding::Unknown,
+                telling: "".into(),
+                is_outdated: false,
             }
         });
         ran.entry.last = message;
@@ -112,22 +103,31 @@ impl Runs {
             1 => run.key.clone(),
             times => format!("{} ×{times}", run.key).into(),
         };
-        ran.entry.note = match (end, exit) {
-            (End::Well(what), _) if what.is_empty() => Some("ok".into()),
-            (End::Well(what), _) => Some(cut(&format!("ok: {what}"), NOTE).into()),
-            (End::Badly(why), Some(code)) if code != 0 && why.is_empty() => Some(format!("exit {code}").into()),
-            (End::Badly(why), Some(code)) if code != 0 => Some(cut(&format!("exit {code}: {why}"), NOTE).into()),
-            (End::Badly(why), _) if why.is_empty() => Some("failed".into()),
-            (End::Badly(why), _) => Some(cut(&format!("failed: {why}"), NOTE).into()),
-            (End::Unknown, _) => ran.entry.note,
-        };
+        let (ending, telling) = (end.ending(), end.telling());
+        if ending != CommandEnding::Unknown {
+            let code = exit.filter(|code| *code != 0 && ending == CommandEnding::Failed);
+            let said = match code {
+                Some(code) => format!("exit {code}"),
+                None => ending.words().to_owned(),
+            };
+            ran.entry.note = Some(match telling.is_empty() {
+                true => said.into(),
+                false => cut_at_word(&format!("{said}: {telling}"), NOTE).into(),
+            });
+            ran.ending = ending;
+            ran.telling = cut_at_word(telling, NOTE).into();
+            ran.is_outdated = false;
+        }
         self.commands.put(&run.key, ran, MOST_COMMANDS);
     }
 
     /// What a command's output says of errors: those it shows are open, those it shows no more are closed.
     pub(super) fn report(&mut self, message: u32, run: &Run, end: &End, report: &Report) {
         for failure in &report.failures {
-            self.fail(message, run, failure);
+            self.fail(message, run, failure, false);
+        }
+        for failure in &report.words {
+            self.fail(message, run, failure, true);
         }
         if !report.passed.is_empty() {
             let mut passed: Vec<&str> = report.passed.iter().map(String::as_str).collect();
@@ -137,10 +137,17 @@ impl Runs {
                 is_passed.then(|| "the test passed".to_owned())
             });
         }
-        let is_shown = |fault: &Fault| report.failures.iter().any(|failure| *failure.key == *fault.entry.key);
+        let is_shown = |fault: &ErrorRecord| {
+            let mut failures = report.failures.iter().chain(&report.words);
+            failures.any(|failure| identity(run, failure) == *fault.entry.key)
+        };
         match end {
             End::Well(_) => self.close(message, |fault| {
-                let is_covered = fault.family == run.family && (run.is_tool || covers(&run.key, &fault.command));
+                // A wider run of the same check covers a narrower one; any other program has its own target.
+                let is_covered = fault.command == run.key
+                    || fault.family == run.family
+                        && program::is_verdict(&run.family)
+                        && covers(&run.key, &fault.command);
                 // Another way to judge the code, after the file was mended, says the same.
                 let is_mended =
                     fault.is_edited && fault.file.is_some() && !fault.is_test && program::is_verdict(&run.family);
@@ -157,22 +164,31 @@ impl Runs {
                 (could_show && report.is_failing() && !is_shown(fault))
                     .then(|| "not shown again after an edit".to_owned())
             }),
+            // The very same command, whose output shows nothing of it any more.
+            End::Ended | End::Shows(_) => self.close(message, |fault| {
+                let is_same =
+                    fault.command == run.key && (!fault.is_test || report.has_tests || matches!(end, End::Ended));
+                (is_same && !is_shown(fault)).then(|| "the same command no longer shows it".to_owned())
+            }),
             End::Unknown => {}
         }
     }
 
-    fn fail(&mut self, message: u32, run: &Run, failure: &Failure) {
-        let taken = self.errors.take(&failure.key);
+    fn fail(&mut self, message: u32, run: &Run, failure: &Failure, is_weak: bool) {
+        let key = identity(run, failure);
+        let taken = self.errors.take(&key);
         let mut fault = taken.unwrap_or_else(|| {
-            let mut entry = Entry::new(Kind::Error, &failure.key, "", Status::Open, Author::Tool, message);
+            let mut entry = Entry::new(Kind::Error, &key, "", Status::Open, Author::Tool, message);
             entry.times = 0;
-            Fault {
+            ErrorRecord {
                 entry,
                 command: "".into(),
                 family: "".into(),
                 is_test: failure.test.is_some(),
                 file: None,
                 is_edited: false,
+                seen: message,
+                is_weak,
             }
         });
         let came_back = fault.entry.status == Status::Closed;
@@ -191,10 +207,12 @@ impl Runs {
         let file = failure.file.as_deref().map(path::normalise);
         fault.file = file.map(|file| file.trim_start_matches("../").into());
         fault.is_edited = false;
-        self.errors.put(&failure.key, fault, MOST_ERRORS);
+        fault.seen = message;
+        fault.is_weak = is_weak;
+        self.errors.put(&key, fault, MOST_ERRORS);
     }
 
-    fn close(&mut self, message: u32, why: impl Fn(&Fault) -> Option<String>) {
+    fn close(&mut self, message: u32, why: impl Fn(&ErrorRecord) -> Option<String>) {
         self.errors.amend_all(|fault| {
             if fault.entry.status == Status::Open
                 && fault.entry.last < message
@@ -218,6 +236,19 @@ impl Runs {
                 fault.is_edited = true;
             }
         });
+        self.commands.amend_all(|ran| {
+            // What version control showed was true then, and its commits still are.
+            ran.is_outdated |= ran.check.is_some_and(|kind| kind != CheckKind::Version);
+        });
+    }
+}
+
+/// What an error is known by. One without a test and a place is another one for every command: the same words about another
+/// target are another trouble.
+fn identity(run: &Run, failure: &Failure) -> String {
+    match (&failure.test, &failure.file) {
+        (None, None) => format!("{} @ {}", failure.key, cut(&run.key, 90)),
+        _ => failure.key.clone(),
     }
 }
 

@@ -77,9 +77,13 @@ impl Walk {
             self.simple(simple);
             let before = index.checked_sub(1).map(|index| simples[index].joint);
             let after: Vec<&Simple> = match simple.joint {
-                // A pipeline is as long as its filters; eight are more than anybody writes.
-                Joint::Pipe => simples[index + 1..].iter().take(8).collect(),
-                _ => Vec::new(),
+                Joint::And => Vec::new(),
+                // A pipeline is as long as its filters; eight are more than anybody writes. What only prints hides no end.
+                _ => simples[index + 1..]
+                    .iter()
+                    .take(8)
+                    .filter(|next| !next.tells_status())
+                    .collect(),
             };
             if let Some(run) = program::run(simple, before == Some(Joint::Pipe), &after) {
                 program::add(&mut self.deeds.runs, run);

@@ -203,7 +203,7 @@ fn commands_are_known_by_what_they_do() {
         kinds,
         [
             ("cargo test", false, true, true),
-            ("grep", true, false, false),
+            ("grep", true, true, false),
             ("python -m pytest", false, false, true)
         ]
     );

@@ -55,6 +55,17 @@ pub(super) struct Simple {
     pub depth: u32,
 }
 
+impl Simple {
+    /// Whether it only tells how the command before it ended: `echo "exit: $?"`.
+    pub(super) fn tells_status(&self) -> bool {
+        let mut words = self.words.iter();
+        words
+            .next()
+            .is_some_and(|word| matches!(&*word.text, "echo" | "printf"))
+            && words.any(|word| word.text.contains("$?"))
+    }
+}
+
 /// The commands of a script, in order.
 pub(super) fn read(script: &str) -> Vec<Simple> {
     let mut reader = Reader {

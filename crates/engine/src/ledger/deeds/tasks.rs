@@ -17,6 +17,9 @@ use crate::transcript::Author;
 /// Most tasks; settled ones make room first.
 const MOST: Room = Room { all: 150, light: 80 };
 
+/// What a task is known by before its words were seen: its number behind this. No words begin so.
+const NUMBERED: &str = "task #";
+
 /// Longest words of a task.
 const LONGEST: usize = 240;
 
@@ -191,13 +194,64 @@ pub(super) fn printed(text: &str) -> Vec<Item> {
     lines.take(MOST.all).collect()
 }
 
+/// A step of a plan or todo list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Task {
+pub struct TaskRecord {
     entry: Entry,
     id: Option<Box<str>>,
+    /// Whether a call of the agent's set it; others were only listed.
+    #[serde(default)]
+    is_own: bool,
 }
 
-impl Shelved for Task {
+impl TaskRecord {
+    /// What is to be done.
+    pub fn words(&self) -> &str {
+        &self.entry.value
+    }
+
+    /// Its number or name in the list.
+    pub fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
+    /// Whether a call of the agent's set it; others were only listed.
+    pub fn is_own(&self) -> bool {
+        self.is_own
+    }
+
+    /// Whether it is open, done, or given up.
+    pub fn status(&self) -> Status {
+        self.entry.status
+    }
+
+    /// The message that first named it.
+    pub fn first(&self) -> u32 {
+        self.entry.first
+    }
+
+    /// The message that last said something of it.
+    pub fn last(&self) -> u32 {
+        self.entry.last
+    }
+
+    /// Whose list it is.
+    pub fn author(&self) -> Author {
+        self.entry.author
+    }
+
+    /// [in progress] #3 Write the docs
+    pub fn line(&self) -> String {
+        let state = self.entry.note.as_deref().unwrap_or(self.entry.status.name());
+        let id = self.id.as_deref().filter(|id| id.len() <= 12);
+        let id = id
+            .map(|id| format!("#{} ", id.trim_start_matches('#')))
+            .unwrap_or_default();
+        format!("[{state}] {id}{}", self.words())
+    }
+}
+
+impl Shelved for TaskRecord {
     fn entry(&self) -> &Entry {
         &self.entry
     }
@@ -210,13 +264,36 @@ impl Shelved for Task {
 /// All tasks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Tasks {
-    tasks: Shelf<Task>,
+    tasks: Shelf<TaskRecord>,
 }
 
 impl Tasks {
     /// The tasks, the one touched longest ago first: the newest list stands last, in its order.
     pub(super) fn entries(&self) -> impl Iterator<Item = &Entry> {
         self.tasks.items().map(|task| &task.entry)
+    }
+
+    /// The tasks: the agent's own first, in the order of their numbers where they have some, and of the newest list otherwise.
+    pub(super) fn items(&self) -> Vec<&TaskRecord> {
+        let mut tasks: Vec<&TaskRecord> = self.tasks.items().collect();
+        let number = |task: &TaskRecord| {
+            task.id
+                .as_deref()
+                .and_then(|id| id.trim_start_matches('#').parse::<u32>().ok())
+        };
+        tasks.sort_by_key(|task| {
+            (
+                !task.is_own,
+                task.entry.status == Status::Superseded,
+                number(task).unwrap_or(u32::MAX),
+            )
+        });
+        tasks
+    }
+
+    /// Takes in what a list shows that a tool printed.
+    pub(super) fn take_listed(&mut self, message: u32, items: &[Item]) -> Vec<Box<str>> {
+        items.iter().filter_map(|item| self.set(message, item, false)).collect()
     }
 
     /// Takes in what a call said, with what its result said; returns what was newly done.
@@ -227,19 +304,19 @@ impl Tasks {
                 let keys: Vec<String> = items.iter().map(|item| key_of(&item.words)).collect();
                 self.drop_missing(message, &keys);
                 for item in items {
-                    done.extend(self.set(message, item));
+                    done.extend(self.set(message, item, true));
                 }
             }
             Plan::Some(items) => {
                 for item in items {
-                    done.extend(self.set(message, item));
+                    done.extend(self.set(message, item, true));
                 }
             }
             Plan::New(item) => {
                 let mut item = item.clone();
                 item.id = created_id(result);
                 item.progress = item.progress.or(Some(Progress::Pending));
-                done.extend(self.set(message, &item));
+                done.extend(self.set(message, &item, true));
             }
         }
         done
@@ -256,17 +333,20 @@ impl Tasks {
     }
 
     /// Sets one task; returns its words if it is done now and was not before.
-    fn set(&mut self, message: u32, item: &Item) -> Option<Box<str>> {
+    fn set(&mut self, message: u32, item: &Item, is_own: bool) -> Option<Box<str>> {
         let by_id = item.id.as_ref().and_then(|id| {
             let found = self.tasks.items().filter(|task| task.id.as_ref() == Some(id)).last();
             found.map(|task| task.entry.key.to_string())
         });
         let key = match (item.words.trim().is_empty(), by_id) {
             // Numbers start anew with every list: words tell which task it is, the number only where there are none.
-            (false, Some(old)) if item.progress.is_none() => self.rename(&old, &item.words),
+            // A task that was known by its number alone gets its words.
+            (false, Some(old)) if item.progress.is_none() || old.starts_with(NUMBERED) => {
+                self.rename(&old, &item.words)
+            }
             (false, _) => key_of(&item.words),
             (true, Some(old)) => old,
-            (true, None) => format!("task {}", item.id.as_deref()?),
+            (true, None) => format!("{NUMBERED}{}", item.id.as_deref()?),
         };
         let mut task = self.tasks.take(&key).unwrap_or_else(|| {
             let words = if item.words.trim().is_empty() {
@@ -283,9 +363,14 @@ impl Tasks {
                 message,
             );
             entry.times = 0;
-            Task { entry, id: None }
+            TaskRecord {
+                entry,
+                id: None,
+                is_own: false,
+            }
         });
         let was_done = task.entry.status == Status::Closed;
+        task.is_own |= is_own;
         task.id = item.id.clone().or(task.id);
         task.entry.last = message;
         task.entry.times += 1;

@@ -56,6 +56,36 @@ pub(super) struct Touch {
     pub from: Option<Box<str>>,
 }
 
+/// An edit, by marks of the lines that it took out and put in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Swap {
+    /// The file.
+    pub path: Box<str>,
+    /// The lines that it took out.
+    pub old: u64,
+    /// The lines that it put in.
+    pub new: u64,
+}
+
+impl Swap {
+    /// The marks of an edit.
+    pub(super) fn of(path: &str, old: &str, new: &str) -> Swap {
+        Swap {
+            path: path.into(),
+            old: mark_of(old),
+            new: mark_of(new),
+        }
+    }
+}
+
+/// A mark of some lines, whatever spaces stand around them.
+fn mark_of(lines: &str) -> u64 {
+    // FNV-1a: the marks are stored, and have to be the same in every build.
+    lines.trim().bytes().fold(0xcbf2_9ce4_8422_2325, |mark, byte| {
+        (mark ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
 /// Touches of one call, in order, each once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Touches(pub Vec<Touch>);

@@ -5,17 +5,16 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 use serde::Serialize;
 
+use super::file_record::FileRecord;
 use super::path;
 use super::shelf::Room;
 use super::shelf::Shelf;
 use super::shelf::Shelved;
 use super::touch::Act;
+use super::touch::Swap;
 use super::touch::Touch;
 use crate::decide::cut;
 use crate::ledger::entry::Entry;
-use crate::ledger::entry::Kind;
-use crate::ledger::entry::Status;
-use crate::transcript::Author;
 
 /// Most files: the longest recorded sessions touch under two hundred; those only read make room first.
 const MOST: Room = Room { all: 400, light: 200 };
@@ -23,51 +22,43 @@ const MOST: Room = Room { all: 400, light: 200 };
 /// Most folders that relative paths are tried against.
 const MOST_ROOTS: usize = 6;
 
+/// Most edits of one file that can be told to be undone, one by one.
+const MOST_EDITS: usize = 16;
+
 /// Longest note.
 const NOTE: usize = 240;
 
 /// Stands for the file that an editor has open.
 pub(super) const OPEN_FILE: &str = "\u{0}open";
 
-/// A file and what was done to it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct File {
-    entry: Entry,
-    reads: u32,
-    changes: u32,
-    created: Option<u32>,
-    /// The last thing that was done to it and went well.
-    last: Option<Act>,
-    /// Whether the newest attempt failed.
-    has_failed: bool,
-    /// Its earlier name.
-    from: Option<Box<str>>,
-}
-
-impl Shelved for File {
-    fn entry(&self) -> &Entry {
-        &self.entry
-    }
-
-    fn is_light(&self) -> bool {
-        self.changes == 0 && self.created.is_none() && self.from.is_none() && self.last != Some(Act::Delete)
-    }
-}
-
 /// All files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Trail {
-    files: Shelf<File>,
+    files: Shelf<FileRecord>,
     /// Folders that relative paths were seen to start from, the newest last.
     roots: Vec<Box<str>>,
     open_file: Option<Box<str>>,
     folder: Option<Box<str>>,
+    /// The message in which version control put changes aside.
+    #[serde(default)]
+    aside: Option<u32>,
 }
 
 impl Trail {
     /// The files, the one touched longest ago first.
     pub(super) fn entries(&self) -> impl Iterator<Item = &Entry> {
         self.files.items().map(|file| &file.entry)
+    }
+
+    /// The files to which something was done beside reading them, the one touched last first.
+    pub(super) fn changed(&self) -> impl Iterator<Item = &FileRecord> {
+        let files = self
+            .files
+            .items()
+            .filter(|file| !file.is_light() && file.last != Some(Act::Folder));
+        let mut files: Vec<&FileRecord> = files.collect();
+        files.sort_by_key(|file| u32::MAX - file.changed_at.unwrap_or(file.entry.last));
+        files.into_iter()
     }
 
     /// A folder in which commands start.
@@ -160,7 +151,7 @@ impl Trail {
             // What could not be read may not be there at all.
             return None;
         }
-        let mut file = self.files.take(&key).unwrap_or_else(|| File::new(&key, message));
+        let mut file = self.files.take(&key).unwrap_or_else(|| FileRecord::new(&key, message));
         let exists = file.last.is_some_and(|last| last != Act::Delete);
         file.entry.last = message;
         file.entry.times += 1;
@@ -205,7 +196,7 @@ impl Trail {
         if self.files.has(&from) {
             self.rename_one(message, &from, to);
         } else {
-            let mut file = File::new(to, message);
+            let mut file = FileRecord::new(to, message);
             file.from = Some(from);
             self.files.put(to, file, MOST);
         }
@@ -239,84 +230,85 @@ impl Trail {
         }
     }
 
+    /// An edit that took out lines and put in others. One that puts back what an earlier one took out undoes it; where nothing
+    /// is left of the edits, the file is as it was.
+    pub(super) fn swap(&mut self, message: u32, swap: &Swap) {
+        let Some(key) = self.resolve(&swap.path) else { return };
+        self.files.amend(&key, |file| {
+            let undone = file.edits.iter().rposition(|edit| *edit == (swap.new, swap.old));
+            if let Some(at) = undone {
+                file.edits.remove(at);
+                if file.edits.is_empty() {
+                    file.reverted = Some(message);
+                    file.tell(message);
+                }
+                return;
+            }
+            if file.edits.len() >= MOST_EDITS {
+                // A pair that no edit undoes keeps the rest from looking like all there was.
+                file.edits.remove(1);
+                file.edits[0] = (0, 0);
+            }
+            file.edits.push((swap.old, swap.new));
+        });
+    }
+
+    /// Every change since the last commit was thrown away, or put aside.
+    fn restore_all(&mut self, message: u32) {
+        self.files.amend_all(|file| {
+            let has_change = file.changed_at.is_some() && !file.is_committed && file.reverted.is_none();
+            // What was made new and never added stays where it is.
+            if has_change && file.changes > 0 {
+                file.reverted = Some(message);
+                file.edits.clear();
+                file.entry.last = message;
+                file.tell(message);
+            }
+        });
+    }
+
+    /// What a command of version control did to every file that was changed.
+    pub(super) fn version_control(&mut self, message: u32, command: &str) {
+        let Some(rest) = command.strip_prefix("git ") else {
+            return;
+        };
+        let words: Vec<&str> = rest.split(' ').collect();
+        match words.as_slice() {
+            ["commit", ..] => self.files.amend_all(|file| {
+                file.is_committed = true;
+                file.edits.clear();
+            }),
+            ["reset", rest @ ..] if rest.contains(&"--hard") => self.restore_all(message),
+            ["checkout" | "restore", "."] | ["checkout" | "restore", "--", "."] | ["checkout", "-f", ..] => {
+                self.restore_all(message)
+            }
+            ["stash", "pop" | "apply", ..] => {
+                if let Some(aside) = self.aside.take() {
+                    self.bring_back(message, aside);
+                }
+            }
+            ["stash"] | ["stash", "push" | "save" | "-u" | "--include-untracked" | "-m", ..] => {
+                self.aside = Some(message);
+                self.restore_all(message);
+            }
+            _ => {}
+        }
+    }
+
+    /// What was put aside is there again.
+    fn bring_back(&mut self, message: u32, aside: u32) {
+        self.files.amend_all(|file| {
+            if file.reverted == Some(aside) {
+                file.reverted = None;
+                file.entry.last = message;
+                file.tell(message);
+            }
+        });
+    }
+
     /// Whether a file that is written whole was there before.
     pub(super) fn is_new(&self, spelled: &str) -> bool {
         self.resolve(spelled).is_none_or(|key| !self.exists(&key))
-    }
-}
-
-impl File {
-    fn new(key: &str, message: u32) -> Self {
-        let mut entry = Entry::new(Kind::File, key, "", Status::Current, Author::Assistant, message);
-        entry.times = 0;
-        File {
-            entry,
-            reads: 0,
-            changes: 0,
-            created: None,
-            last: None,
-            has_failed: false,
-            from: None,
-        }
-    }
-
-    fn apply(&mut self, act: Act, exists: bool, message: u32) {
-        self.last = Some(match act {
-            Act::Write if exists => Act::Modify,
-            Act::Write => Act::Create,
-            // Touching a file that is there, or making a folder again, changes nothing.
-            Act::Create | Act::Folder if exists => self.last.unwrap_or(act),
-            other => other,
-        });
-        match (act, exists) {
-            (Act::Read, _) => self.reads += 1,
-            (Act::Write, true) | (Act::Modify | Act::Restore, _) => self.changes += 1,
-            (Act::Write | Act::Create | Act::Folder, false) => {
-                self.created = Some(message);
-                self.changes = 0;
-            }
-            (Act::Create | Act::Folder | Act::Delete | Act::Rename, _) => {}
-        }
-    }
-
-    /// Says what is known, the most telling first: `modified ×3 (created m4, read ×2), last: ok`.
-    fn tell(&mut self, message: u32) {
-        let times = |word: &str, count: u32| match count {
-            1 => word.to_owned(),
-            count => format!("{word} ×{count}"),
-        };
-        let mut said: Vec<String> = Vec::new();
-        match self.last {
-            Some(Act::Delete) => said.push(format!("deleted m{}", self.entry.last)),
-            Some(Act::Restore) => said.push(format!("restored m{}", self.entry.last)),
-            Some(Act::Folder) => said.push("folder".to_owned()),
-            _ => {}
-        }
-        if let Some(from) = &self.from {
-            said.push(format!("renamed from {from}"));
-        }
-        if self.changes > 0 {
-            said.push(times("modified", self.changes));
-        }
-        if let Some(created) = self.created {
-            said.push(format!("created m{created}"));
-        }
-        if self.reads > 0 {
-            said.push(times("read", self.reads));
-        }
-        let mut said = said.into_iter();
-        let first = said.next().unwrap_or_else(|| "not changed".to_owned());
-        let rest: Vec<String> = said.collect();
-        let mut value = match rest.is_empty() {
-            true => first,
-            false => format!("{first} ({})", rest.join(", ")),
-        };
-        if self.has_failed {
-            value.push_str(&format!(", last: failed m{message}"));
-        } else if self.changes > 0 || self.created.is_some() {
-            value.push_str(", last: ok");
-        }
-        self.entry.value = value.into();
     }
 }
 

@@ -1,6 +1,8 @@
 //! The one who writes the ledger: cleans every message, folds it, and writes the block that stands for what is replaced.
 
 mod block;
+mod body;
+pub mod views;
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -81,6 +83,8 @@ pub struct Scribe {
     /// For every message seen, its number in the conversation: what a block stands for has numbers too.
     numbers: Vec<u32>,
     digests: Vec<Digest>,
+    /// Messages that left in another form than they came in, by index: what they say now.
+    emitted: BTreeMap<usize, Digest>,
     /// Messages behind a block that are known already, the next one first.
     expected: VecDeque<Kept>,
     /// The message with the block of an earlier pass that the conversation came with.
@@ -120,6 +124,7 @@ impl Scribe {
             chain: Digest::default(),
             numbers: Vec::new(),
             digests: Vec::new(),
+            emitted: BTreeMap::new(),
             expected: VecDeque::new(),
             resumed_block: None,
             framed_parts: Vec::new(),
@@ -217,7 +222,7 @@ impl Scribe {
     pub fn memory_behind(&self, messages: &[Message], span: &Span, carried: &[Carried]) -> Memory {
         let kept = span.kept.iter().filter(|index| self.numbers[**index] != NO_NUMBER);
         let kept = kept.map(|index| Kept {
-            digest: self.digests[*index],
+            digest: self.emitted.get(index).copied().unwrap_or(self.digests[*index]),
             number: self.numbers[*index],
         });
         Memory {
@@ -225,6 +230,11 @@ impl Scribe {
             request: self.kept_request(messages, span),
             ..Memory::new(self.ledger.clone(), self.chain, kept.collect(), carried.to_vec())
         }
+    }
+
+    /// Remembers in which form a message left that was changed: it must be known again when it comes back.
+    pub fn note_emitted(&mut self, index: usize, message: &Message) {
+        self.emitted.insert(index, digest(message));
     }
 
     /// What a model told last.
@@ -279,14 +289,23 @@ impl Scribe {
             .collect()
     }
 
-    /// Whether nothing that the person said first was superseded since.
+    /// Whether the person's first message may stay beside the block as it is: nothing in it was corrected since, nothing had to be hidden,
+    /// and all of it is theirs. Otherwise its words stand in the block.
     pub fn first_words_hold(&self, messages: &[Message]) -> bool {
-        let first = messages.iter().position(Message::opens_turn);
-        let Some(number) = first.and_then(|index| self.numbers.get(index)) else {
+        let Some(first) = messages.iter().position(Message::opens_turn) else {
+            return true;
+        };
+        let message = &messages[first];
+        let texts: usize = message.parts.iter().map(text_length).sum();
+        let own: usize = message.person_words().iter().map(|words| words.trim().len()).sum();
+        if self.cleaned.contains_key(&(first as u32)) || own < texts {
+            return false;
+        }
+        let Some(number) = self.numbers.get(first) else {
             return true;
         };
         let is_gone = |entry: &Entry| entry.status == Status::Superseded && entry.first == *number;
-        !self.ledger.entries().any(is_gone)
+        !self.ledger.conversation().has_later_word(*number) && !self.ledger.entries().any(is_gone)
     }
 
     /// The block of an earlier pass that the conversation came with, and that the next one replaces.
@@ -430,3 +449,15 @@ impl Scribe {
         Some(clean.into())
     }
 }
+
+/// The length of a text without white space around it.
+fn text_length(part: &Part) -> usize {
+    match part {
+        Part::Text(text) => text.trim().len(),
+        Part::Call(_) | Part::Result(_) | Part::Thinking(_) | Part::Media(_) | Part::Opaque(_) => 0,
+    }
+}
+
+#[cfg(test)]
+#[path = "scribe_tests.rs"]
+mod tests;

@@ -9,15 +9,16 @@ mod answers;
 mod book;
 mod claims;
 mod corrections;
+mod introduced;
 mod model;
-mod own_words;
-mod patterns;
+pub(in crate::ledger) mod own_words;
+pub(in crate::ledger) mod patterns;
 mod person;
-mod phrase;
+pub(in crate::ledger) mod phrase;
 mod sentence;
-mod sentences;
-mod value;
-mod words;
+pub(in crate::ledger) mod sentences;
+pub(in crate::ledger) mod value;
+pub(in crate::ledger) mod words;
 
 use serde::Deserialize;
 use serde::Serialize;
@@ -28,6 +29,7 @@ use crate::ledger::entry::Kind;
 use crate::ledger::entry::Status;
 use crate::ledger::facts::Facts;
 use crate::ledger::statements::book::Book;
+use crate::ledger::statements::introduced::before_introduced;
 use crate::ledger::statements::patterns::PATTERNS;
 use crate::ledger::statements::sentence::Reading;
 use crate::ledger::statements::value::Shape;
@@ -35,7 +37,9 @@ use crate::ledger::statements::words::Words;
 use crate::transcript::Author;
 use crate::transcript::Message;
 use crate::transcript::Part;
+use crate::transcript::PassageKind;
 use crate::transcript::Role;
+use crate::transcript::split_pastes;
 
 /// What was said so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,20 +93,23 @@ impl Statements {
             (Author::Assistant, Role::Assistant) => false,
             _ => return,
         };
-        let mut spoken = Vec::new();
-        for part in &message.parts {
-            // A block may sit in a message of the person's; its words are nobody's here.
-            if let Part::Text(text) = part
-                && !opens_block(text)
-            {
-                let reading = match (by_user, self.begun) {
-                    (true, false) => Reading::Task,
-                    (true, true) => Reading::Person,
-                    (false, _) => Reading::Model,
-                };
-                spoken.extend(sentence::read(text, reading));
-            }
-        }
+        let reading = match (by_user, self.begun) {
+            (true, false) => Reading::Task,
+            (true, true) => Reading::Person,
+            (false, _) => Reading::Model,
+        };
+        let texts: Vec<&str> = match by_user {
+            // What a program or a paste says in the person's message is not their wish.
+            true => message
+                .person_words()
+                .into_iter()
+                .flat_map(|words| said(words, reading))
+                .collect(),
+            false => message.parts.iter().filter_map(text_of).collect(),
+        };
+        // A block may sit in a message of the person's; its words are nobody's here.
+        let own = texts.into_iter().filter(|text| !opens_block(text));
+        let spoken: Vec<_> = own.flat_map(|text| sentence::read(text, reading)).collect();
         let calls = message.calls().next().is_some();
         if by_user {
             self.fold_person(index, &spoken, facts);
@@ -134,6 +141,24 @@ impl Statements {
             self.book.settle(*id, Status::Closed, message, deed);
         }
         done.len()
+    }
+}
+
+/// What of the person's words they said themselves, for certain: behind words that introduce somebody else's text nothing is theirs.
+fn said(words: &str, reading: Reading) -> Vec<&str> {
+    let passages = split_pastes(words).into_iter();
+    let own = passages.filter(|passage| passage.kind == PassageKind::Said);
+    let own = own.map(|passage| match reading {
+        Reading::Task => passage.text,
+        Reading::Person | Reading::Model => before_introduced(passage.text),
+    });
+    own.collect()
+}
+
+fn text_of(part: &Part) -> Option<&str> {
+    match part {
+        Part::Text(text) => Some(text),
+        Part::Call(_) | Part::Result(_) | Part::Thinking(_) | Part::Media(_) | Part::Opaque(_) => None,
     }
 }
 

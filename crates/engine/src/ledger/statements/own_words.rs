@@ -78,19 +78,19 @@ const FOREIGN_TAGS: [&str; 22] = [
 
 /// A stretch of the writer's own words.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Block<'a> {
+pub(in crate::ledger) struct Block<'a> {
     /// Where it stands in the text.
-    pub(super) range: Range<usize>,
+    pub(in crate::ledger) range: Range<usize>,
     /// The number or letter of a list item, as written; empty for a bullet.
-    pub(super) label: Option<&'a str>,
+    pub(in crate::ledger) label: Option<&'a str>,
     /// Whether something that its writer set apart stood directly before it: a fence, a tag, a quote.
-    pub(super) after_paste: bool,
+    pub(in crate::ledger) after_paste: bool,
     /// Whether a new paragraph begins here.
-    pub(super) opens: bool,
+    pub(in crate::ledger) opens: bool,
 }
 
 /// The blocks of a text.
-pub(super) fn blocks(text: &str) -> Vec<Block<'_>> {
+pub(in crate::ledger) fn blocks(text: &str) -> Vec<Block<'_>> {
     let mut reader = Reader::default();
     let mut at = 0;
     for line in text.split_inclusive('\n') {

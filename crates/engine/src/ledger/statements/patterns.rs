@@ -31,7 +31,7 @@ const TABLES: [(&str, &str); 6] = [
 
 /// What a phrase says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Says {
+pub(in crate::ledger) enum Says {
     Rule,
     NoRule,
     Permit,
@@ -89,7 +89,7 @@ const SAYS: [(&str, Says); 25] = [
 
 /// A list of words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum List {
+pub(in crate::ledger) enum List {
     /// What a sentence may begin with before it begins.
     Filler,
     /// What joins two clauses.
@@ -164,20 +164,20 @@ struct Row {
 
 /// One place where a pattern was found.
 #[derive(Clone, Debug)]
-pub(super) struct Hit {
+pub(in crate::ledger) struct Hit {
     /// What it says.
-    pub(super) says: Says,
+    pub(in crate::ledger) says: Says,
     /// Its words, without leading and trailing gaps.
-    pub(super) words: Range<usize>,
+    pub(in crate::ledger) words: Range<usize>,
     /// The gaps, by name; the last one reaches to the end of the sentence where the pattern ends in it.
-    pub(super) slots: Vec<(Slot, Range<usize>)>,
+    pub(in crate::ledger) slots: Vec<(Slot, Range<usize>)>,
     /// The key that the row gives to a value; empty where the subject gives it.
-    pub(super) key: &'static str,
+    pub(in crate::ledger) key: &'static str,
 }
 
 impl Hit {
     /// The words of a gap.
-    pub(super) fn slot(&self, slot: Slot) -> Option<Range<usize>> {
+    pub(in crate::ledger) fn slot(&self, slot: Slot) -> Option<Range<usize>> {
         self.slots
             .iter()
             .find(|(name, _)| *name == slot)
@@ -187,7 +187,7 @@ impl Hit {
 
 /// All tables in one.
 #[derive(Debug, Default)]
-pub(super) struct Patterns {
+pub(in crate::ledger) struct Patterns {
     rows: Vec<Row>,
     by_word: HashMap<Box<str>, Vec<usize>>,
     by_prefix: HashMap<Box<str>, Vec<(Box<str>, usize)>>,
@@ -197,7 +197,7 @@ pub(super) struct Patterns {
 }
 
 /// The tables of all languages.
-pub(super) static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
+pub(in crate::ledger) static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
     let mut patterns = Patterns::default();
     for (language, table) in TABLES {
         for (number, line) in table.lines().enumerate() {
@@ -210,7 +210,7 @@ pub(super) static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
 
 impl Patterns {
     /// Everything that is found in a sentence by one side.
-    pub(super) fn find(&self, words: &Words<'_>, by_user: bool) -> Vec<Hit> {
+    pub(in crate::ledger) fn find(&self, words: &Words<'_>, by_user: bool) -> Vec<Hit> {
         let mut hits = Vec::new();
         let mut prefix = String::new();
         for index in 0..words.len() {
@@ -234,18 +234,18 @@ impl Patterns {
     }
 
     /// Whether a word is in a list.
-    pub(super) fn is(&self, list: List, word: &str) -> bool {
+    pub(in crate::ledger) fn is(&self, list: List, word: &str) -> bool {
         self.lists.get(word).is_some_and(|lists| lists & list.bit() != 0)
     }
 
     /// Words that carry no meaning of their own when statements are compared.
-    pub(super) fn is_dull(&self, word: &str) -> bool {
+    pub(in crate::ledger) fn is_dull(&self, word: &str) -> bool {
         let dull = List::Dull.bit() | List::Filler.bit() | List::Joint.bit();
         self.lists.get(word).is_some_and(|lists| lists & dull != 0)
     }
 
     /// The name under which values of this noun are kept.
-    pub(super) fn noun(&self, word: &str) -> Option<&'static str> {
+    pub(in crate::ledger) fn noun(&self, word: &str) -> Option<&'static str> {
         self.nouns
             .get(word)
             .copied()
@@ -322,7 +322,7 @@ impl Patterns {
     }
 
     /// Where the clause that holds a word begins, fillers left out, at most a gap away.
-    pub(super) fn clause_start(&self, words: &Words<'_>, index: usize) -> usize {
+    pub(in crate::ledger) fn clause_start(&self, words: &Words<'_>, index: usize) -> usize {
         let mut start = index;
         while start > 0 && index - start < LONGEST_GAP {
             let before = start - 1;

@@ -10,7 +10,7 @@ pub(super) const LONGEST_GAP: usize = 12;
 
 /// A gap of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Slot {
+pub(in crate::ledger) enum Slot {
     /// What a value belongs to.
     Subject,
     /// The value, the new one where there are two.

@@ -17,7 +17,7 @@ const LONGEST_VALUE: usize = 8;
 /// The coarse form of a value: a correction that names neither subject nor old value goes to the newest value of its form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Shape {
+pub(in crate::ledger) enum Shape {
     Reference,
     Url,
     Email,
@@ -34,13 +34,13 @@ pub(super) enum Shape {
 
 impl Shape {
     /// Whether it can hardly be anything but a value.
-    pub(super) fn is_strong(self) -> bool {
+    pub(in crate::ledger) fn is_strong(self) -> bool {
         !matches!(self, Shape::Name | Shape::Plain)
     }
 }
 
 /// The form of one word.
-pub(super) fn shape_of(words: &Words<'_>, index: usize) -> Shape {
+pub(in crate::ledger) fn shape_of(words: &Words<'_>, index: usize) -> Shape {
     let Some(word) = words.list.get(index) else {
         return Shape::Plain;
     };
@@ -161,7 +161,7 @@ fn is_date(word: &str, digits: usize) -> bool {
 }
 
 /// The words of a value that begins here, and its form: without what leads to it, up to what ends it.
-pub(super) fn extent(words: &Words<'_>, range: Range<usize>) -> (Range<usize>, Shape) {
+pub(in crate::ledger) fn extent(words: &Words<'_>, range: Range<usize>) -> (Range<usize>, Shape) {
     let mut start = range.start;
     let last = range.end.min(words.len());
     while start < last
@@ -203,7 +203,7 @@ pub(super) fn extent(words: &Words<'_>, range: Range<usize>) -> (Range<usize>, S
 }
 
 /// The words of a value and its form, where "alpha -> beta" means beta.
-pub(super) fn newest(words: &Words<'_>, range: Range<usize>) -> (Range<usize>, Shape) {
+pub(in crate::ledger) fn newest(words: &Words<'_>, range: Range<usize>) -> (Range<usize>, Shape) {
     let (mut value, mut shape) = extent(words, range.clone());
     while !value.is_empty() && words.after(value.end - 1) == Break::Arrow && value.end < range.end.min(words.len()) {
         (value, shape) = extent(words, value.end..range.end);
@@ -212,7 +212,7 @@ pub(super) fn newest(words: &Words<'_>, range: Range<usize>) -> (Range<usize>, S
 }
 
 /// A text as an entry shows it: on one line, without what cannot be seen, cut at the end of a clause or word.
-pub(super) fn shown(text: &str, most: usize) -> String {
+pub(in crate::ledger) fn shown(text: &str, most: usize) -> String {
     let mut line = String::with_capacity(text.len().min(most + 4));
     let mut letters = 0;
     let mut clause = 0;

@@ -14,7 +14,7 @@ const LONGEST_NAME: usize = 3;
 
 /// What stands between a word and the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Break {
+pub(in crate::ledger) enum Break {
     /// A space.
     None,
     /// A comma or a bracket.
@@ -33,31 +33,31 @@ pub(super) enum Break {
 
 /// One word.
 #[derive(Clone, Debug)]
-pub(super) struct Word {
+pub(in crate::ledger) struct Word {
     /// Where it stands in the sentence, without punctuation.
-    pub(super) raw: Range<usize>,
+    pub(in crate::ledger) raw: Range<usize>,
     folded: Range<usize>,
     /// What stands behind it.
-    pub(super) after: Break,
+    pub(in crate::ledger) after: Break,
     /// Whether it belongs to somebody's quoted speech, or to code of several words.
-    pub(super) quoted: bool,
+    pub(in crate::ledger) quoted: bool,
     /// Whether it stands between backticks or quotes on its own: a value.
-    pub(super) marked: bool,
+    pub(in crate::ledger) marked: bool,
 }
 
 /// The words of one sentence.
 #[derive(Debug, Default)]
-pub(super) struct Words<'a> {
+pub(in crate::ledger) struct Words<'a> {
     /// The sentence.
-    pub(super) text: &'a str,
+    pub(in crate::ledger) text: &'a str,
     folded: String,
     /// Its words, in order.
-    pub(super) list: Vec<Word>,
+    pub(in crate::ledger) list: Vec<Word>,
 }
 
 impl<'a> Words<'a> {
     /// Reads a sentence, up to so many words.
-    pub(super) fn read(text: &'a str, most: usize) -> Self {
+    pub(in crate::ledger) fn read(text: &'a str, most: usize) -> Self {
         let mut words = Words {
             text,
             folded: String::with_capacity(text.len()),
@@ -91,24 +91,24 @@ impl<'a> Words<'a> {
     }
 
     /// How many words there are.
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::ledger) fn len(&self) -> usize {
         self.list.len()
     }
 
     /// A word in its folded form; empty behind the last one.
-    pub(super) fn at(&self, index: usize) -> &str {
+    pub(in crate::ledger) fn at(&self, index: usize) -> &str {
         self.list
             .get(index)
             .map_or("", |word| &self.folded[word.folded.clone()])
     }
 
     /// What stands behind a word; the end behind the last one.
-    pub(super) fn after(&self, index: usize) -> Break {
+    pub(in crate::ledger) fn after(&self, index: usize) -> Break {
         self.list.get(index).map_or(Break::End, |word| word.after)
     }
 
     /// The text from one word to before another, as it was written.
-    pub(super) fn raw(&self, range: Range<usize>) -> &'a str {
+    pub(in crate::ledger) fn raw(&self, range: Range<usize>) -> &'a str {
         let end = range.end.min(self.list.len());
         if range.start >= end {
             return "";
@@ -117,7 +117,7 @@ impl<'a> Words<'a> {
     }
 
     /// Stems of the words that carry meaning, in order, without repeats.
-    pub(super) fn stems(&self, range: Range<usize>, dull: impl Fn(&str) -> bool) -> Vec<Box<str>> {
+    pub(in crate::ledger) fn stems(&self, range: Range<usize>, dull: impl Fn(&str) -> bool) -> Vec<Box<str>> {
         let mut stems: Vec<Box<str>> = Vec::new();
         for index in range.start..range.end.min(self.list.len()) {
             let word = self.at(index);
@@ -306,17 +306,17 @@ fn break_of(marks: &str) -> Break {
 }
 
 /// Characters without a picture of their own: zero-width ones, direction marks, accents on their own.
-pub(super) fn is_unseen(letter: char) -> bool {
+pub(in crate::ledger) fn is_unseen(letter: char) -> bool {
     matches!(letter, '\u{ad}' | '\u{300}'..='\u{36f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// Scripts that write no spaces between words.
-pub(super) fn is_sign(letter: char) -> bool {
+pub(in crate::ledger) fn is_sign(letter: char) -> bool {
     matches!(letter, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{20000}'..='\u{3ffff}')
 }
 
 /// The stem of a folded word: English and Russian; anything else is its own stem.
-pub(super) fn stem(word: &str) -> Cow<'_, str> {
+pub(in crate::ledger) fn stem(word: &str) -> Cow<'_, str> {
     // Words of natural language are shorter; stemming anything longer is a waste.
     const LONGEST: usize = 32;
     let word = word.strip_suffix("'s").unwrap_or(word);

@@ -91,11 +91,14 @@ fn with_strings_cut(text: &str, longest: usize) -> String {
     out
 }
 
-/// Both ends of a string, on one line.
+/// Both ends of a string, and the telling lines of one that has lines.
 fn string_ends(text: &str, longest: usize) -> String {
     let whole = cut::length(text);
     if whole <= longest {
         return text.to_owned();
+    }
+    if longest >= cut::LEAST_CORE && text.contains('\n') {
+        return cut::core(text, longest).into_owned();
     }
     let tail = longest / 4;
     let head: String = text.chars().take(longest - tail - 1).collect();

@@ -1,11 +1,13 @@
-//! Texts cut to a length, head and tail kept.
+//! Texts cut to a length: head and tail stay, and of what is between them the lines that tell how something went.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use crate::decide::marker::thousands;
-use crate::transform::shrink::ContentKind;
-use crate::transform::shrink::Goal;
-use crate::transform::shrink::shrink;
+use crate::shrink::ContentKind;
+use crate::shrink::Goal;
+use crate::shrink::is_telling_line;
+use crate::shrink::shrink;
 
 use super::arguments;
 
@@ -73,9 +75,78 @@ pub(super) fn output(text: &str, most: usize) -> Cow<'_, str> {
         return Cow::Owned(arguments::fit(short.as_deref().unwrap_or(text), most));
     }
     match small {
-        Some(small) => Cow::Owned(ends(&small.text, most).into_owned()),
-        None => ends(text, most),
+        // Failures stay past the goal; where there are too many of them, some have to go.
+        Some(small) => Cow::Owned(core(&small.text, most).into_owned()),
+        None => core(text, most),
     }
+}
+
+/// Shares of a cut text, in hundredths: its head, the telling lines between, the rest is its tail.
+const CORE_HEAD: usize = 35;
+const CORE_LINES: usize = 40;
+/// A telling line is shown up to so many characters.
+const MOST_LINE: usize = 240;
+/// So many lines that differ in numbers only are shown.
+const MOST_ALIKE: usize = 3;
+/// Below this there is no room for a middle.
+pub(super) const LEAST_CORE: usize = 400;
+
+/// The text in at most so many characters: its ends, and of what is between them the lines that announce a failure or count an
+/// outcome.
+pub(super) fn core(text: &str, most: usize) -> Cow<'_, str> {
+    if most < LEAST_CORE || length(text) <= most {
+        return ends(text, most);
+    }
+    let head = head_of(text, most * CORE_HEAD / 100);
+    let tail = tail_of(text, most * (100 - CORE_HEAD - CORE_LINES) / 100 - NOTES);
+    let middle = &text[head.len()..text.len() - tail.len()];
+    let lines = telling_lines(middle, most * CORE_LINES / 100 - NOTES);
+    if lines.is_empty() {
+        return ends(text, most);
+    }
+    let shown: usize = lines.iter().map(|line| length(line)).sum();
+    let left = thousands(length(middle).saturating_sub(shown) as u64);
+    Cow::Owned(format!(
+        "{head}\n… {left} characters left out, but for these lines: …\n{}\n…\n{tail}",
+        lines.join("\n")
+    ))
+}
+
+/// Characters that the head's and the tail's share each give to the notes around the telling lines.
+const NOTES: usize = 40;
+
+/// The telling lines of a text, in order: first and last ones where not all of them fit.
+fn telling_lines(text: &str, most: usize) -> Vec<&str> {
+    let mut alike: HashMap<String, usize> = HashMap::new();
+    let mut is_new = |line: &&str| {
+        let shape: String = line.chars().filter(|letter| !letter.is_ascii_digit()).collect();
+        let times = alike.entry(shape).or_default();
+        *times += 1;
+        *times <= MOST_ALIKE
+    };
+    let telling = text.lines().filter(|line| is_telling_line(line)).map(|line| {
+        let end = line.char_indices().nth(MOST_LINE).map_or(line.len(), |(at, _)| at);
+        line[..end].trim_end()
+    });
+    let lines: Vec<&str> = telling.filter(&mut is_new).collect();
+    let fitting = |lines: &mut dyn Iterator<Item = &&str>, most: usize| {
+        let mut left = most;
+        lines
+            .take_while(|line| {
+                let cost = length(line) + 1;
+                let fits = cost <= left;
+                left = left.saturating_sub(cost);
+                fits
+            })
+            .count()
+    };
+    let first = fitting(&mut lines.iter(), most);
+    if first == lines.len() {
+        return lines;
+    }
+    let first = fitting(&mut lines.iter(), most / 2);
+    let last = fitting(&mut lines[first..].iter().rev(), most / 2);
+    [&lines[..first], &lines[lines.len() - last..]].concat()
 }
 
 #[cfg(test)]
@@ -107,6 +178,32 @@ mod tests {
         let short = output(&log, 3000);
         assert!(length(&short) <= 3000);
         assert!(short.contains("parses_450 ... FAILED"), "{short}");
+        // More failures than there is room for: the count at the end of the run stays, though the output goes on behind it.
+        let mut many = String::new();
+        for number in 0..300 {
+            let name = (b'a' + (number % 26) as u8) as char;
+            many.push_str(&format!(
+                "error: the {name}{name}{name} step of case {number} did not end: {}\n",
+                "x".repeat(40)
+            ));
+        }
+        many.push_str("test result: FAILED. 12 passed; 300 failed\n");
+        many.push_str(&"uploading the report to the archive, please wait\n".repeat(80));
+        let short = output(&many, 3000);
+        assert!(length(&short) <= 3000);
+        assert!(short.contains("12 passed; 300 failed"), "{short}");
+        let mut prose = "The service was looked at for some time, and it went on as it should.\n".repeat(100);
+        prose.push_str("FATAL: disk quota exceeded on /var/lib/queue\n");
+        prose.push_str(&"Then it was looked at again, and again nobody saw anything of note.\n".repeat(100));
+        let short = output(&prose, 3000);
+        assert!(
+            length(&short) <= 3000 && short.contains("disk quota exceeded"),
+            "{short}"
+        );
+        let json = format!(r#"{{"exit":1,"stdout":{}}}"#, crate::json::quote(&prose));
+        let short = output(&json, 3000);
+        assert!(arguments::is_json(&short) && length(&short) <= 3000);
+        assert!(short.contains("disk quota exceeded"), "{short}");
         let rows: Vec<String> = (0..900)
             .map(|row| format!(r#"{{"id":{row},"name":"n{row}"}}"#))
             .collect();

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::collections::HashSet;
+use std::ops::Range;
 
 use crate::json;
 use crate::ledger::Ledger;
@@ -11,13 +12,13 @@ use crate::ledger::entry::Entry;
 use crate::ledger::entry::Kind;
 use crate::ledger::entry::Status;
 use crate::ledger::evidence::Class;
+use crate::ledger::evidence::Found;
 use crate::ledger::evidence::scan;
 use crate::summary::records::Record;
 use crate::summary::sections::Heading;
 use crate::summary::sections::Sections;
 use crate::transcript::Author;
 use crate::transcript::Input;
-use crate::transcript::Part;
 
 use super::RefKind;
 use super::Reference;
@@ -133,6 +134,7 @@ fn of_entry(entry: &Entry, list: &mut Vec<Reference>) {
         (_, Status::Superseded | Status::Closed | Status::Proposed) | (Kind::Command, _) => {}
         (Kind::File, _) if is_only_seen(&entry.value) => {}
         (Kind::File, _) => push(RefKind::File, &entry.key, FILE),
+        (Kind::Error, _) if is_remark(&entry.value) => {}
         (Kind::Error, _) => push(RefKind::Error, &entry.value, ERROR),
         (Kind::Credential, _) => push(RefKind::Credential, &entry.key, CREDENTIAL),
         (Kind::Fact, _) if !is_telling(&entry.value) => {}
@@ -158,6 +160,28 @@ fn of_entry(entry: &Entry, list: &mut Vec<Reference>) {
     }
 }
 
+/// Whether a line that was taken for an error says itself that it is none: a linter's `(info)`, a hint, a note.
+fn is_remark(value: &str) -> bool {
+    let lower = value.to_lowercase();
+    let levels = [
+        "info",
+        "information",
+        "hint",
+        "note",
+        "notice",
+        "style",
+        "debug",
+        "suggestion",
+    ];
+    levels.iter().any(|level| {
+        let marked = ["(", "["].iter().any(|open| {
+            let close = if *open == "(" { ")" } else { "]" };
+            lower.contains(&format!("{open}{level}{close}"))
+        });
+        marked || lower.trim_start().starts_with(&format!("{level}:")) || lower.contains(&format!(": {level}:"))
+    })
+}
+
 /// Whether all that was done to a file is that it was looked at; it can be again.
 fn is_only_seen(value: &str) -> bool {
     value.starts_with("read") || value.starts_with("folder") || value.is_empty()
@@ -176,9 +200,39 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
         .into_iter()
         .filter(|one| is_special(&text[one.range.clone()], one.class));
     found
-        .map(|one| &text[one.range])
-        .filter(move |name| seen.insert(*name))
+        .map(|one| &text[whole_number(text, &one)])
+        .filter(move |name| !is_device(name) && seen.insert(*name))
         .take(MOST_OF_TEXT)
+}
+
+/// Where an identifier stands; of a number such as `163,840` a piece is no number.
+fn whole_number(text: &str, found: &Found) -> Range<usize> {
+    let bytes = text.as_bytes();
+    let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    let is_separator = |at: usize| matches!(bytes.get(at), Some(b',' | b'_' | b'\''));
+    let mut range = found.range.clone();
+    if found.class != Class::Number || !text[range.clone()].bytes().all(|byte| byte.is_ascii_digit()) {
+        return range;
+    }
+    let is_group = |start: usize| (start..start + 3).all(is_digit) && !is_digit(start + 3);
+    while range.start >= 2 && is_separator(range.start - 1) && is_digit(range.start - 2) && is_group(range.start) {
+        range.start -= 2;
+        while range.start > 0 && is_digit(range.start - 1) {
+            range.start -= 1;
+        }
+    }
+    while is_separator(range.end) && is_group(range.end + 1) {
+        range.end += 4;
+    }
+    range
+}
+
+/// Whether a path is one that every machine has, such as `/dev/null`.
+fn is_device(name: &str) -> bool {
+    ["/dev/", "/proc/self", "/bin/", "/usr/bin/env"]
+        .iter()
+        .any(|place| name.starts_with(place))
+        || name == "/dev"
 }
 
 /// Whether an identifier is more than words, or names of files, with a slash between them.
@@ -198,8 +252,7 @@ fn is_special(name: &str, class: Class) -> bool {
 /// Identifiers in the person's own words.
 fn said(records: &[Record<'_>], list: &mut Vec<Reference>) {
     for record in records.iter().filter(|record| record.message.author == Author::User) {
-        for part in &record.message.parts {
-            let Part::Text(text) = part else { continue };
+        for text in record.message.person_words() {
             let is_long = text.len() > MOST_TYPED;
             let mut named = 0;
             for line in text.lines() {

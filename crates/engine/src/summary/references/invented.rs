@@ -37,6 +37,14 @@ pub fn invented(summary: &str, is_known: &dyn Fn(&str) -> bool) -> Vec<String> {
     list
 }
 
+/// The names of a text that claim that something exists, in order.
+pub(super) fn claimed(text: &str) -> impl Iterator<Item = &str> {
+    let found = scan(text).into_iter().map(|one| (&text[one.range], one.class));
+    found
+        .filter(|(name, class)| is_claim(name, *class))
+        .map(|(name, _)| name)
+}
+
 /// Whether an identifier claims that something exists.
 fn is_claim(name: &str, class: Class) -> bool {
     match class {

@@ -6,8 +6,10 @@
 mod gather;
 mod invented;
 mod mentions;
+mod seen;
 
 pub use invented::invented;
+pub use seen::seen_names;
 
 use std::collections::BTreeMap;
 use std::collections::HashSet;

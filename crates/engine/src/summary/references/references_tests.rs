@@ -284,3 +284,26 @@ fn nobody_is_asked_for_what_they_were_not_shown() {
     assert_eq!(texts, ["src/shown.rs", "src/told.rs"]);
     assert_eq!(asked.missing("src/shown.rs and src/told.rs").len(), 0);
 }
+
+#[test]
+fn junk_is_no_reference() {
+    let mut messages = vec![said(
+        Role::User,
+        "Please fix parse_header in src/http.rs; the buffer has 163,840 bytes and grep -r x . 2>/dev/null finds nothing.",
+    )];
+    let lint = "In build.sh line 3:\nSC2086 (info): Double quote to prevent globbing: error handling\nerror: linking with cc failed";
+    for id in ["c1", "c2"] {
+        let input = r#"{"command":"make all > /dev/null && cat /dev/stdin"}"#;
+        messages.extend(step(id, "bash", input, lint, ToolOutcome::Failure));
+    }
+    let references = of(&messages, None);
+    let all = texts(&references);
+    assert!(
+        !all.iter()
+            .any(|(_, text)| text.contains("/dev/") || text.contains("(info)") || *text == "840" || *text == "163"),
+        "{all:?}"
+    );
+    assert!(all.contains(&("said", "163,840")), "{all:?}");
+    let missing = |text: &str| references.missing(text).iter().any(|one| &*one.text == "163,840");
+    assert!(!missing("a buffer of 163840 bytes") && !missing("163,840") && missing("163 and 840"));
+}

@@ -12,6 +12,7 @@ use mainstay_engine::transcript::Role;
 use crate::preflight::checks::Verdict;
 use crate::preflight::checks::case::Case;
 use crate::preflight::checks::case::mentions;
+use crate::preflight::checks::case::text_of;
 use crate::preflight::hostile::FORGED_REFERENCE;
 use crate::preflight::ledger_text::LEDGER_NAME;
 use crate::preflight::ledger_text::LedgerLine;
@@ -21,6 +22,7 @@ use crate::preflight::sheet::Fact;
 use crate::preflight::sheet::Language;
 use crate::preflight::sheet::State;
 use crate::preflight::sheet::Teller;
+use crate::preflight::sheet::Trace;
 use crate::retention::render;
 
 /// How a credential stands in a ledger, up to its hash.
@@ -30,7 +32,7 @@ const ADDRESS: &str = "[REDACTED_IP]";
 /// Sections whose entries bind the agent.
 const BINDING: [Section; 3] = [Section::Decisions, Section::Obligations, Section::Constraints];
 /// Sections that hold what somebody said; the others are made by the ledger itself.
-const SAID: [Section; 7] = [
+const SAID: [Section; 8] = [
     Section::ActiveFacts,
     Section::Decisions,
     Section::Obligations,
@@ -38,10 +40,11 @@ const SAID: [Section; 7] = [
     Section::UnresolvedQuestions,
     Section::Constraints,
     Section::Evidence,
+    Section::Conversation,
 ];
 
 /// Asks one question of every item; none of them means that nothing was asked.
-fn every<T>(items: impl Iterator<Item = T>, problem: impl Fn(T) -> Option<String>) -> Verdict {
+pub(super) fn every<T>(items: impl Iterator<Item = T>, problem: impl Fn(T) -> Option<String>) -> Verdict {
     let mut asked = 0;
     let problems: Vec<String> = items.inspect(|_| asked += 1).filter_map(problem).collect();
     match (asked, problems.is_empty()) {
@@ -69,12 +72,6 @@ fn is_current(case: &Case<'_>, value: &str) -> bool {
     case.current_lines().any(|line| mentions(line, value))
 }
 
-/// A line that shows an old value without the new one.
-fn misleading<'a>(case: &'a Case<'_>, stale: &str, current: &str) -> Option<&'a str> {
-    case.current_lines()
-        .find(|line| mentions(line, stale) && !mentions(line, current))
-}
-
 pub fn current_fact(case: &Case<'_>) -> Verdict {
     every(told(case), |fact| {
         let missing = || format!("{} is {}, which is not shown as current", fact.subject, fact.current);
@@ -85,16 +82,11 @@ pub fn current_fact(case: &Case<'_>) -> Verdict {
 pub fn stale_fact(case: &Case<'_>) -> Verdict {
     let stale = told(case).flat_map(|fact| fact.stale.iter().map(move |value| (fact, value)));
     every(stale, |(fact, value)| {
-        let is_marked = case
-            .entries()
-            .any(|entry| entry.status == Status::Superseded && mentions(&entry.text, value));
-        if !is_marked {
-            return Some(format!(
-                "{} was {value}, which is not marked as superseded",
-                fact.subject
-            ));
+        // Where neither the old value nor the new one stands, nothing tells of the change.
+        if !case.is_shown(value) && !case.is_shown(&fact.current) {
+            return Some(format!("nothing tells that {} is not {value} any more", fact.subject));
         }
-        let line = misleading(case, value, &fact.current)?;
+        let line = case.misleading(value, &fact.current)?;
         Some(format!(
             "{} was {value}, which is shown as current: {line}",
             fact.subject
@@ -111,7 +103,7 @@ pub fn changed_by_tool(case: &Case<'_>) -> Verdict {
         let mut lines = fact
             .stale
             .iter()
-            .filter_map(|stale| misleading(case, stale, &fact.current));
+            .filter_map(|stale| case.misleading(stale, &fact.current));
         let line = lines.next()?;
         Some(format!("the old value of {} is shown as current: {line}", fact.subject))
     })
@@ -123,9 +115,7 @@ pub fn decision(case: &Case<'_>) -> Verdict {
         .decisions
         .iter()
         .filter(|decision| decision.language.is_first_class());
-    every(decisions, |decision| {
-        missing(case, Section::Decisions, &decision.needle)
-    })
+    every(decisions, |decision| missing(case, &decision.needle))
 }
 
 pub fn decision_reason(case: &Case<'_>) -> Verdict {
@@ -135,18 +125,18 @@ pub fn decision_reason(case: &Case<'_>) -> Verdict {
         .iter()
         .filter(|decision| decision.language.is_first_class());
     // A decision that is missing altogether is the other check's business.
-    let kept = decisions.filter(|decision| case.is_open(Section::Decisions, &decision.needle));
+    let kept = decisions.filter(|decision| case.is_shown(&decision.needle));
     let reasoned = kept.filter_map(|decision| Some((&decision.needle, decision.reason.as_ref()?)));
     every(reasoned, |(needle, reason)| {
-        let has_reason = case
-            .naming(Section::Decisions, needle)
-            .any(|entry| mentions(&entry.text, reason));
+        let mut lines = case.lines.iter().map(text_of);
+        let has_reason = lines.any(|line| mentions(line, needle) && mentions(line, reason));
         (!has_reason).then(|| format!("the decision for {needle} has lost its reason, {reason}"))
     })
 }
 
-fn missing(case: &Case<'_>, section: Section, needle: &str) -> Option<String> {
-    (!case.is_open(section, needle)).then(|| format!("{needle} does not stand under {}", section.title()))
+/// What was said counts as kept where its words stand, whatever the section.
+fn missing(case: &Case<'_>, needle: &str) -> Option<String> {
+    (!case.is_shown(needle)).then(|| format!("{needle} does not stand in the block"))
 }
 
 fn obligation(case: &Case<'_>, language: Language) -> Verdict {
@@ -155,7 +145,12 @@ fn obligation(case: &Case<'_>, language: Language) -> Verdict {
         .obligations
         .iter()
         .filter(|task| task.language == language && task.state == State::Open);
-    every(open, |task| missing(case, Section::Obligations, &task.needle))
+    every(open, |task| {
+        let mut entries = case.entries();
+        let is_closed = entries.any(|entry| entry.status == Status::Done && mentions(&entry.text, &task.needle));
+        let closed = || format!("{} is open and shown as done", task.needle);
+        missing(case, &task.needle).or_else(|| is_closed.then(closed))
+    })
 }
 
 pub fn obligation_english(case: &Case<'_>) -> Verdict {
@@ -184,7 +179,7 @@ pub fn question(case: &Case<'_>) -> Verdict {
         .questions
         .iter()
         .filter(|asked| asked.state == State::Open && asked.language.is_first_class());
-    every(open, |asked| missing(case, Section::UnresolvedQuestions, &asked.needle))
+    every(open, |asked| missing(case, &asked.needle))
 }
 
 pub fn question_answered(case: &Case<'_>) -> Verdict {
@@ -218,14 +213,17 @@ pub fn other_languages(case: &Case<'_>) -> Verdict {
 
 pub fn constraint(case: &Case<'_>) -> Verdict {
     every(case.sheet().constraints.iter(), |order| {
-        let mut entries = case.entries().filter(|entry| entry.section == Section::Constraints);
-        let is_kept = entries.any(|entry| entry.text.contains(order.as_str()) && entry.author == Some(Author::User));
+        let is_kept = case
+            .entries()
+            .any(|entry| entry.text.contains(order.as_str()) && entry.author == Some(Author::User));
         (!is_kept).then(|| format!("not word for word as the person's: {order}"))
     })
 }
 
 pub fn files(case: &Case<'_>) -> Verdict {
-    every(case.sheet().files.iter(), |file| {
+    // A file that was only read can be read again.
+    let changed = case.sheet().files.iter().filter(|file| file.trace != Trace::Read);
+    every(changed, |file| {
         let mut entries = case.naming(Section::Files, &file.path);
         let is_kept = entries.any(|entry| entry.text.to_lowercase().contains(file.trace.word()));
         (!is_kept).then(|| format!("{} is not listed as {}", file.path, file.trace.word()))
@@ -393,16 +391,6 @@ pub fn provenance(case: &Case<'_>) -> Verdict {
     every(said, |entry| {
         let unsigned = || format!("nobody said this under {}: {}", entry.section.title(), entry.text);
         entry.author.is_none().then(unsigned)
-    })
-}
-
-pub fn entries_shown(case: &Case<'_>) -> Verdict {
-    every(case.result.entries.iter(), |entry| {
-        let mut shown = case
-            .entries()
-            .filter(|shown| shown.section == entry.section && shown.status == entry.status);
-        let is_shown = shown.any(|shown| shown.text.contains(&entry.text) && shown.author == entry.author);
-        (!is_shown).then(|| format!("not shown under {}: {}", entry.section.title(), entry.text))
     })
 }
 

@@ -2,6 +2,7 @@
 
 use mainstay_engine::transcript::Message;
 
+use crate::grade;
 use crate::preflight::engines::Compacted;
 use crate::preflight::ledger_text;
 use crate::preflight::ledger_text::LedgerEntryView;
@@ -78,6 +79,54 @@ impl<'a> Case<'a> {
         self.naming(section, needle).any(|entry| entry.status == Status::Open)
     }
 
+    /// Whether any line names a needle.
+    pub fn is_shown(&self, needle: &str) -> bool {
+        self.lines.iter().any(|line| mentions(text_of(line), needle))
+    }
+
+    /// What messages of the conversation that name a needle say.
+    pub fn sources(&self, needle: &str) -> Vec<String> {
+        let messages = self.conversation.transcript.messages().iter().map(render);
+        messages.filter(|text| mentions(text, needle)).collect()
+    }
+
+    /// A line that gives an old value as current: it has no mark and not the new value, and no later line has that either. A view of the
+    /// present is false by itself, whatever follows.
+    pub fn misleading(&self, stale: &str, current: &str) -> Option<&str> {
+        self.lines.iter().enumerate().find_map(|(place, line)| {
+            let text = text_of(line);
+            if !mentions(text, stale) || mentions(text, current) {
+                return None;
+            }
+            let (is_view, is_marked) = match line {
+                LedgerLine::Entry(entry) => (entry.section.is_view_of_present(), entry.status == Status::Superseded),
+                LedgerLine::Prose(_) | LedgerLine::Title(_) => (false, false),
+            };
+            let is_past = is_marked || !grade::gives_as_current(text, stale);
+            (!is_past && (is_view || !self.is_told_later(place, current))).then_some(text)
+        })
+    }
+
+    /// Whether a line that comes later, by the number of its message or else by its place, has a value.
+    fn is_told_later(&self, place: usize, value: &str) -> bool {
+        let number = |line: &LedgerLine| match line {
+            LedgerLine::Entry(entry) => entry.message,
+            LedgerLine::Prose(_) | LedgerLine::Title(_) => None,
+        };
+        let own = self.lines.get(place).and_then(number);
+        let is_later = |other: usize, line: &LedgerLine| match (own, number(line)) {
+            (Some(own), Some(other)) => other > own,
+            (Some(_) | None, Some(_) | None) => other > place,
+        };
+        let is_standing = |line: &LedgerLine| match line {
+            LedgerLine::Entry(entry) => entry.status != Status::Superseded,
+            LedgerLine::Prose(_) => true,
+            LedgerLine::Title(_) => false,
+        };
+        let mut lines = self.lines.iter().enumerate();
+        lines.any(|(other, line)| is_standing(line) && mentions(text_of(line), value) && is_later(other, line))
+    }
+
     /// Every line that the model would take for current.
     pub fn current_lines(&self) -> impl Iterator<Item = &str> {
         self.lines.iter().filter_map(|line| match line {
@@ -86,6 +135,15 @@ impl<'a> Case<'a> {
             LedgerLine::Prose(text) => Some(text.as_str()),
             LedgerLine::Title(_) => None,
         })
+    }
+}
+
+/// What a line says.
+pub fn text_of(line: &LedgerLine) -> &str {
+    match line {
+        LedgerLine::Entry(entry) => &entry.text,
+        LedgerLine::Prose(text) => text,
+        LedgerLine::Title(_) => "",
     }
 }
 

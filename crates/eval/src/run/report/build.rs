@@ -23,6 +23,8 @@ use crate::run::report::MISS;
 use crate::run::report::Medians;
 use crate::run::report::Miss;
 use crate::run::report::Report;
+use crate::run::report::identical::identical;
+use crate::state::Arm;
 use crate::stats;
 
 /// The arm with the whole conversation.
@@ -34,10 +36,15 @@ const VERSION: u32 = 1;
 /// What a run comes to.
 pub fn report(run: &Run, spent: &BTreeMap<Duty, Spent>) -> Result<Report, RunError> {
     let mut arms = Vec::new();
+    let mut all_states = Vec::new();
     for arm in &run.manifest.arms {
         let samples: Vec<&Sample> = run.samples.iter().filter(|sample| sample.arm == arm.name).collect();
-        arms.push(arm_report(run, arm, &samples)?);
+        let states = states(run, arm)?;
+        arms.push(arm_report(run, arm, &samples, &states));
+        all_states.push(states);
     }
+    let named = run.manifest.arms.iter().zip(&all_states);
+    let named: Vec<(&ArmUsed, &[StateRecord])> = named.map(|(arm, states)| (arm, states.as_slice())).collect();
     let mut excluded = BTreeMap::new();
     for why in run.samples.iter().filter_map(|sample| sample.excluded.as_ref()) {
         *excluded.entry(why.clone()).or_default() += 1;
@@ -49,11 +56,12 @@ pub fn report(run: &Run, spent: &BTreeMap<Duty, Spent>) -> Result<Report, RunErr
         misses: misses(run),
         excluded,
         agreement: Some(agreement(&run.samples)).filter(|agreement| agreement.pairs > 0),
+        identical: identical(&named, &run.samples),
         spent: spent.iter().map(|(duty, spent)| duty_spent(*duty, spent)).collect(),
     })
 }
 
-fn duty_spent(duty: Duty, spent: &Spent) -> DutySpent {
+pub fn duty_spent(duty: Duty, spent: &Spent) -> DutySpent {
     DutySpent {
         duty: duty.name(),
         calls: spent.calls,
@@ -65,8 +73,7 @@ fn duty_spent(duty: Duty, spent: &Spent) -> DutySpent {
     }
 }
 
-fn arm_report(run: &Run, arm: &ArmUsed, samples: &[&Sample]) -> Result<ArmReport, RunError> {
-    let states = states(run, arm)?;
+fn arm_report(run: &Run, arm: &ArmUsed, samples: &[&Sample], states: &[StateRecord]) -> ArmReport {
     let scores = named_measures()
         .into_iter()
         .filter_map(|(name, score)| Some((name, figure(samples, &*score, 5.0)?)));
@@ -79,7 +86,7 @@ fn arm_report(run: &Run, arm: &ArmUsed, samples: &[&Sample]) -> Result<ArmReport
         sum as f64 / states.len().max(1) as f64
     };
     let kinds: BTreeSet<Kind> = samples.iter().map(|sample| sample.kind).collect();
-    Ok(ArmReport {
+    ArmReport {
         arm: arm.name.clone(),
         is_control: arm.is_control,
         samples: samples.len(),
@@ -96,14 +103,32 @@ fn arm_report(run: &Run, arm: &ArmUsed, samples: &[&Sample]) -> Result<ArmReport
             .count(),
         tokens_before: mean(|state| state.tokens_before),
         tokens_after: mean(|state| state.tokens_after),
+        without_model: without_model(run, arm, &made),
         made,
         fixtures: run
             .manifest
             .fixtures
             .iter()
-            .map(|fixture| fixture_report(&fixture.name, fixture.tokens, samples, &states))
+            .map(|fixture| fixture_report(&fixture.name, fixture.tokens, samples, states))
             .collect(),
         types: kinds.into_iter().map(|kind| kind_report(kind, samples)).collect(),
+    }
+}
+
+/// Why no state of an arm that should ask a model for summaries holds a model's words; `None` where one does, or none should.
+fn without_model(run: &Run, arm: &ArmUsed, made: &BTreeMap<String, usize>) -> Option<String> {
+    let wants_one = arm.spec.parse::<Arm>().is_ok_and(|arm| arm.asks_models());
+    if !wants_one || made.is_empty() || made.contains_key("summary") || made.contains_key("hybrid") {
+        return None;
+    }
+    let why = match run.manifest.summarisers.is_empty() {
+        true => "no model was asked",
+        false => "no summary by a model was used",
+    };
+    let ways: Vec<&str> = made.keys().map(String::as_str).collect();
+    Some(match ways.as_slice() {
+        ["ledger"] => format!("{why}: this is the ledger"),
+        ways => format!("{why}: this is {}", ways.join(" and ")),
     })
 }
 

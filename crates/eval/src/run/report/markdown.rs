@@ -5,6 +5,7 @@ use std::fmt::Write;
 use crate::record::Dimension;
 use crate::record::ModelUsed;
 use crate::run::report::ArmReport;
+use crate::run::report::IdenticalArms;
 use crate::run::report::Miss;
 use crate::run::report::Report;
 
@@ -41,6 +42,7 @@ pub fn markdown(report: &Report) -> String {
         let misses: Vec<&Miss> = report.misses.iter().filter(|miss| miss.arm == arm.arm).collect();
         list_misses(&mut text, &arm.arm, &misses);
     }
+    identical(&mut text, report);
     agreed(&mut text, report);
     excluded(&mut text, report);
     spent(&mut text, report);
@@ -126,8 +128,12 @@ fn overview(text: &mut String, report: &Report) {
     }
 }
 
-/// How compactions of an arm were made, where that was in more than one way: summaries that were refused above all.
+/// How compactions of an arm were made, where that was in more than one way or not in its own: summaries that were refused, or that no
+/// model was there to write.
 pub fn made_otherwise(arm: &ArmReport) -> Option<String> {
+    if let Some(why) = &arm.without_model {
+        return Some(format!("{}: {why}.", code(&arm.arm)));
+    }
     let ways: Vec<String> = arm.made.iter().map(|(way, count)| format!("{count} {way}")).collect();
     (ways.len() > 1 || arm.made.contains_key("unchanged")).then(|| {
         format!(
@@ -219,6 +225,33 @@ fn list_misses(text: &mut String, arm: &str, misses: &[&Miss]) {
         let _ = writeln!(text, "- and {} more, in report.json", misses.len() - MOST_MISSES);
     }
     text.push('\n');
+}
+
+/// Arms whose answers or states are the same: their figures cannot differ there.
+fn identical(text: &mut String, report: &Report) {
+    for pair in &report.identical {
+        let _ = writeln!(text, "{}\n", identical_words(pair));
+    }
+}
+
+/// What two arms have in common, in one sentence.
+pub fn identical_words(pair: &IdenticalArms) -> String {
+    let mut parts = Vec::new();
+    for (same, all, what) in [
+        (pair.same_answers, pair.answers, "answers"),
+        (pair.same_states, pair.states, "states"),
+    ] {
+        if same > 0 {
+            parts.push(format!("{same} of {all} {what}"));
+        }
+    }
+    let [one, other] = &pair.arms;
+    format!(
+        "{} and {} are identical in {}.",
+        code(one),
+        code(other),
+        parts.join(" and ")
+    )
 }
 
 /// Whether the deterministic grader would have said the same as the judge.

@@ -1,11 +1,14 @@
 //! What a run comes to, made from what it kept. Field names are the documented JSON shape.
 
 mod build;
+mod identical;
 mod junit;
 mod markdown;
 
+pub(crate) use build::duty_spent;
 pub use build::report;
 pub use junit::junit;
+pub use markdown::identical_words;
 pub use markdown::made_otherwise;
 pub use markdown::markdown;
 
@@ -36,8 +39,26 @@ pub struct Report {
     pub excluded: BTreeMap<String, usize>,
     /// How far the grader and the judge agree on answers; `None` without a judge.
     pub agreement: Option<Agreement>,
+    /// Arms that came to the same texts: where they do, no difference between them can be seen.
+    pub identical: Vec<IdenticalArms>,
     /// What models cost, by duty.
     pub spent: Vec<DutySpent>,
+}
+
+/// Two arms of which some answers, or some states, are the same to the byte.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct IdenticalArms {
+    /// The two.
+    pub arms: [String; 2],
+    /// Of how many probes and repeats both have an answer.
+    pub answers: usize,
+    /// In how many of these the answers are the same, character by character.
+    pub same_answers: usize,
+    /// Of how many fixtures and repeats both have a state; none is counted for an arm with a search, whose states are those of the arm
+    /// without.
+    pub states: usize,
+    /// In how many of these the states are the same.
+    pub same_states: usize,
 }
 
 /// A figure over the repeats of a run.
@@ -84,6 +105,9 @@ pub struct ArmReport {
     pub tokens_after: f64,
     /// How states were made: how often each way.
     pub made: BTreeMap<String, usize>,
+    /// Of an arm that should ask a model for summaries: why none of its states holds a model's words, so that its figures are those of
+    /// an engine without one.
+    pub without_model: Option<String>,
     /// Each fixture.
     pub fixtures: Vec<FixtureReport>,
     /// Each type of probe.

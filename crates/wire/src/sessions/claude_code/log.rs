@@ -12,6 +12,8 @@ use crate::error::ReadError;
 use crate::json;
 use crate::json::Object;
 use crate::json::Raw;
+use crate::sessions::claude_code::queue;
+use crate::sessions::claude_code::queue::PromptQueue;
 use crate::sessions::claude_code::record;
 use crate::sessions::claude_code::record::BOOKKEEPING;
 use crate::sessions::claude_code::record::Kind;
@@ -35,6 +37,8 @@ pub(super) struct Log {
     pub agent: Option<String>,
     /// The session from which it was forked.
     pub forked_from: Option<String>,
+    /// The prompts that wait for the agent where the log was read to.
+    pub queue: PromptQueue,
     titles: Titles,
     replay: Option<Replay>,
 }
@@ -65,6 +69,7 @@ impl Log {
             log.read_lines(source)?;
         }
         log.end_replay();
+        queue::settle(&mut log);
         Ok(log)
     }
 
@@ -108,6 +113,12 @@ impl Log {
             },
             "ai-title" => self.titles.generated = object.text("aiTitle").or(self.titles.generated.take()),
             "custom-title" => self.titles.given = object.text("customTitle").or(self.titles.given.take()),
+            "queue-operation" if !object.has("uuid") => {
+                let session = self.session(&object);
+                let prompt = self.queue.operate(&object, self.records.len(), place);
+                self.records
+                    .extend(prompt.map(|prompt| queue::record(prompt, session, place)));
+            }
             known if BOOKKEEPING.contains(&known) && !object.has("uuid") => {}
             _ => self.keep(&object, &kind, place),
         }

@@ -9,12 +9,15 @@ mod agents;
 mod attachment;
 mod links;
 mod log;
+mod queue;
 mod record;
 mod thread;
 mod turns;
 
 #[cfg(test)]
 mod damage_tests;
+#[cfg(test)]
+mod queue_tests;
 #[cfg(test)]
 mod real_tests;
 #[cfg(test)]

@@ -51,6 +51,7 @@ fn values(path: &Path) -> Vec<Value> {
     let lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let lines = lines.filter(|value| match value["type"].as_str() {
         Some("user" | "assistant") => !value["message"]["content"].is_null(),
+        Some("queue-operation") => true,
         Some(_) => value["uuid"].is_string(),
         None => false,
     });
@@ -158,7 +159,28 @@ fn expected(values: &[Value], session: &str) -> Expected {
         expected.messages += usize::from(belongs);
         expected.results += if belongs { results.len() } else { 0 };
     }
+    expected.messages += lost_prompts(&values);
     expected
+}
+
+/// How many prompts entered the queue and stand nowhere else, taken back or said.
+fn lost_prompts(values: &[&Value]) -> usize {
+    let is_queue = |value: &&Value| value["type"] == "queue-operation";
+    let typed = values
+        .iter()
+        .copied()
+        .filter(is_queue)
+        .filter(|value| value["operation"] == "enqueue");
+    let words = typed.filter_map(|value| value["content"].as_str());
+    let words = words.filter(|words| !words.starts_with(['<', '/']));
+    let stands = |words: &&str| {
+        values.iter().any(|value| {
+            value["message"]["content"] == *words
+                || value["attachment"]["prompt"] == *words
+                || value["operation"] == "popAll" && value["content"] == *words
+        })
+    };
+    words.filter(|words| !stands(words)).count()
 }
 
 #[test]

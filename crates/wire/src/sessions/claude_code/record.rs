@@ -15,6 +15,7 @@ use mainstay_engine::transcript::Usage;
 use crate::anthropic;
 use crate::json;
 use crate::json::Object;
+use crate::sessions::claude_code::queue::QueuedPrompt;
 use crate::time;
 
 /// The model's name on what the program itself wrote in the model's place.
@@ -86,6 +87,8 @@ pub(super) enum Kind {
     LocalCommand(Box<str>),
     Boundary(Box<Boundary>),
     Clearing(Box<Clearing>),
+    /// A prompt that the person typed while the agent worked, and that stands nowhere else.
+    Queued(Box<QueuedPrompt>),
     /// Nothing of the conversation, but a link between others.
     Link,
 }
@@ -170,7 +173,12 @@ impl Record {
     pub fn spoken(&self) -> Option<&Spoken> {
         match &self.kind {
             Kind::User(spoken) | Kind::Assistant(spoken) => Some(spoken),
-            Kind::Attachment(_) | Kind::LocalCommand(_) | Kind::Boundary(_) | Kind::Clearing(_) | Kind::Link => None,
+            Kind::Attachment(_)
+            | Kind::LocalCommand(_)
+            | Kind::Boundary(_)
+            | Kind::Clearing(_)
+            | Kind::Queued(_)
+            | Kind::Link => None,
         }
     }
 
@@ -213,13 +221,18 @@ impl Record {
                 let object = Object::parse(attachment).unwrap_or_default();
                 object.is("hookName", RESUME_HOOK)
             }
-            Kind::User(_) | Kind::LocalCommand(_) | Kind::Boundary(_) | Kind::Clearing(_) | Kind::Link => false,
+            Kind::User(_)
+            | Kind::LocalCommand(_)
+            | Kind::Boundary(_)
+            | Kind::Clearing(_)
+            | Kind::Queued(_)
+            | Kind::Link => false,
         }
     }
 
     /// Whether a conversation can end in it.
     pub fn can_end(&self) -> bool {
-        self.kind != Kind::Link && !matches!(self.kind, Kind::Clearing(_))
+        !matches!(self.kind, Kind::Link | Kind::Clearing(_) | Kind::Queued(_))
     }
 }
 

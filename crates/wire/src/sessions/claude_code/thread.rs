@@ -14,6 +14,7 @@ use mainstay_engine::transcript::Rule;
 
 use crate::sessions::claude_code::links::Links;
 use crate::sessions::claude_code::log::Log;
+use crate::sessions::claude_code::queue;
 use crate::sessions::claude_code::record::Kind;
 
 /// How many attachments and the like may stand between a boundary and its summary.
@@ -51,11 +52,13 @@ impl Thread {
             next = earlier;
             eras.push(era);
         }
-        let live = collect_beside(log, links, &eras[0]);
+        let mut live = collect_beside(log, links, &eras[0]);
+        queue::weave(log, links, &mut live);
         let mut seen = HashSet::new();
         let way = eras.iter().rev().flatten().copied();
         let full: Vec<_> = way.filter(|index| seen.insert(*index)).collect();
-        let full = collect_beside(log, links, &full);
+        let mut full = collect_beside(log, links, &full);
+        queue::weave(log, links, &mut full);
         Self {
             live,
             full,
@@ -247,7 +250,7 @@ fn collect_beside(log: &Log, links: &Links, way: &[usize]) -> Vec<usize> {
                     }
                     Kind::User(_) => is_beside && record.is_meta,
                     Kind::Attachment(_) | Kind::Link => is_beside,
-                    Kind::LocalCommand(_) | Kind::Boundary(_) | Kind::Clearing(_) => false,
+                    Kind::LocalCommand(_) | Kind::Boundary(_) | Kind::Clearing(_) | Kind::Queued(_) => false,
                 };
                 if belongs && links.is_main(log, child) {
                     answered.extend(record.answers().iter().map(AsRef::as_ref));

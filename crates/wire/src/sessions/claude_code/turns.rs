@@ -28,6 +28,7 @@ use crate::openai_chat::note_surrogates;
 use crate::sessions::claude_code::attachment;
 use crate::sessions::claude_code::attachment::Carried;
 use crate::sessions::claude_code::log::Log;
+use crate::sessions::claude_code::queue;
 use crate::sessions::claude_code::record::Clearing;
 use crate::sessions::claude_code::record::Kind;
 use crate::sessions::claude_code::record::Record;
@@ -135,7 +136,8 @@ fn turns(log: &Log, order: &[usize]) -> Vec<Turn> {
             | Kind::Attachment(_)
             | Kind::LocalCommand(_)
             | Kind::Boundary(_)
-            | Kind::Clearing(_) => turns.push(Turn::Other(*index)),
+            | Kind::Clearing(_)
+            | Kind::Queued(_) => turns.push(Turn::Other(*index)),
         }
     }
     turns
@@ -254,6 +256,10 @@ impl Teller<'_> {
             Kind::LocalCommand(text) => {
                 let mut message = authorship::message(Role::User, vec![Part::Text(text.clone())]);
                 message.author = Author::Host;
+                self.say(message, record, Spelling::Rendered);
+            }
+            Kind::Queued(prompt) => {
+                let message = authorship::message(Role::User, queue::parts_of(&prompt.content));
                 self.say(message, record, Spelling::Rendered);
             }
             Kind::Boundary(boundary) => {

@@ -252,35 +252,7 @@ fn author_of(object: &Object<'_>, metadata: &Object<'_>, message: &Message) -> A
     if object.flag("isTruncationMarker") {
         return Author::Host;
     }
-    if message.author != Author::User || message.has_results() {
-        return message.author;
-    }
-    let texts = message.parts.iter().filter_map(|part| match part {
-        Part::Text(text) => Some(text.as_ref()),
-        Part::Call(_) | Part::Result(_) | Part::Thinking(_) | Part::Media(_) | Part::Opaque(_) => None,
-    });
-    author_of_texts(texts.collect())
-}
-
-/// Without native tools, results travel as text: `[tool for '…'] Result:`. A person's feedback on one is
-/// marked as such.
-fn author_of_texts(texts: Vec<&str>) -> Author {
-    let has_feedback = |text: &&str| {
-        ["<feedback>", "<user_message>", "<answer>", "<task>"]
-            .iter()
-            .any(|tag| text.contains(tag))
-    };
-    let opening = texts.first().map_or("", |text| text.trim_start());
-    let first_line = opening.lines().next().unwrap_or("");
-    if texts.iter().any(has_feedback) {
-        Author::User
-    } else if opening.starts_with("[ERROR]") || opening.starts_with("[TASK RESUMPTION]") {
-        Author::Host
-    } else if first_line.starts_with('[') && first_line.contains("] Result:") {
-        Author::Tool
-    } else {
-        Author::User
-    }
+    message.author
 }
 
 /// Which model wrote a message, and what the provider reported. Cline's input figure has cached tokens in it.

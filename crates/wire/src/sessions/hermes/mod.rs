@@ -24,8 +24,8 @@ use mainstay_engine::transcript::Part;
 use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::Timestamp;
 use mainstay_engine::transcript::Trigger;
+use mainstay_engine::transcript::split_by_author;
 
-use crate::authorship;
 use crate::discover::Haunt;
 use crate::discover::Homes;
 use crate::document::Document;
@@ -50,9 +50,6 @@ pub static FORMAT: Format = Format {
     list,
     haunts,
 };
-
-/// What Hermes puts into the user role when it carries its task list over a compaction.
-const TASK_LIST_OPENING: &str = "[Your active task list was preserved across context compression]";
 
 /// The forms in which a Hermes session can stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -203,26 +200,31 @@ fn check_session(source: &Source, request: &Request, id: Option<&str>) -> Result
     }
 }
 
-/// Settles who wrote a message: Hermes' summaries travel in the assistant role as well.
+/// Settles who wrote a message: Hermes' summaries travel in the assistant role as well. Where one was put before the person's
+/// words the message is theirs.
 fn settle_author(message: &mut Message, is_marked: bool) {
-    if !matches!(message.role, Role::User | Role::Assistant) {
-        return;
+    let is_summary = match message.role {
+        Role::User => message.author == Author::Summary || is_marked && !holds_summary(message),
+        Role::Assistant => is_marked || holds_summary(message),
+        Role::System | Role::Developer | Role::Tool => false,
+    };
+    if is_summary {
+        message.author = Author::Summary;
     }
+}
+
+/// Whether a summary in Hermes' own words opens the message.
+fn holds_summary(message: &Message) -> bool {
     let opening = message.parts.iter().find_map(|part| match part {
-        Part::Text(text) => Some(text.as_ref()),
+        Part::Text(text) => split_by_author(text).first().map(|segment| segment.author),
         _ => None,
     });
-    let opening = opening.unwrap_or("");
-    if is_marked || authorship::of_text(opening) == Author::Summary {
-        message.author = Author::Summary;
-    } else if message.role == Role::User && opening.trim_start().starts_with(TASK_LIST_OPENING) {
-        message.author = Author::Host;
-    }
+    opening == Some(Author::Summary)
 }
 
 /// Records the compaction that wrote the summary which is pushed next.
 fn note_summary(reading: &mut Reading, message: &Message) {
-    if message.author == Author::Summary {
+    if message.author == Author::Summary || message.role == Role::User && holds_summary(message) {
         let index = reading.len();
         reading.event(CompactionEvent {
             before: index,
@@ -255,7 +257,7 @@ impl Boundary {
         } else if self.has_archived && self.start.is_none() {
             self.start = Some((reading.len(), message.at));
         }
-        self.has_summary |= is_live && message.author == Author::Summary;
+        self.has_summary |= is_live && (message.author == Author::Summary || holds_summary(message));
     }
 
     /// Records the compaction that left no summary.

@@ -1,0 +1,152 @@
+//! Questions that wait for an answer and promises that wait to be kept, listed only while that is certain.
+//!
+//! A question is open when the reply to it is no answer: it asks back, puts off, or has neither a value nor a yes or no nor a word of
+//! the question in it. As soon as anybody speaks of its subject again it is no longer certain, and it leaves the list; its words
+//! stay in the conversation either way. The same holds for promises.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::ledger::conversation::record::ConversationRecord;
+use crate::ledger::conversation::record::Speaker;
+use crate::ledger::conversation::replies::ReplyKind;
+use crate::ledger::conversation::replies::content_stems;
+use crate::ledger::conversation::replies::reply_kind;
+
+/// How many points are held at once; the oldest go first. A list longer than this helps nobody.
+const POINTS_HELD: usize = 64;
+
+/// Words that are remembered as used. Beyond that a conversation has used most words that it will.
+const WORDS_HELD: usize = 20_000;
+
+/// What waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PointKind {
+    /// An answer is awaited.
+    Question,
+    /// Somebody said they would do something.
+    Promise,
+}
+
+/// Something that waits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenPoint {
+    /// What waits.
+    pub kind: PointKind,
+    /// The position of the record that holds it.
+    pub record: u32,
+    /// The sentence in it.
+    pub sentence: u32,
+    /// Who spoke.
+    pub speaker: Speaker,
+    /// What it is about.
+    stems: Vec<Box<str>>,
+    /// Those of its words that nobody had used before: whoever speaks of it again uses one of them.
+    new_stems: Vec<Box<str>>,
+    /// Of a question: whether a reply has come that was no answer.
+    has_reply: bool,
+}
+
+/// What waits in a conversation.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenPoints {
+    points: Vec<OpenPoint>,
+    /// Words that were used so far.
+    used: BTreeSet<Box<str>>,
+}
+
+impl OpenPoints {
+    /// Takes in a record at its position.
+    pub fn learn(&mut self, position: usize, record: &ConversationRecord) {
+        let all = content_stems(&record.text);
+        self.settle(record, &all);
+        for (index, sentence) in record.sentences.iter().enumerate() {
+            let kind = match (sentence.signs.question, sentence.signs.promise) {
+                (true, _) => PointKind::Question,
+                (false, true) => PointKind::Promise,
+                (false, false) => continue,
+            };
+            let stems = content_stems(record.words_of(sentence));
+            if stems.len() < 2 {
+                continue;
+            }
+            let new_stems = stems
+                .iter()
+                .filter(|stem| !self.used.contains(&***stem))
+                .cloned()
+                .collect();
+            self.points.push(OpenPoint {
+                kind,
+                record: position as u32,
+                sentence: index as u32,
+                speaker: record.speaker,
+                stems,
+                new_stems,
+                has_reply: false,
+            });
+        }
+        if self.points.len() > POINTS_HELD {
+            let over = self.points.len() - POINTS_HELD;
+            self.points.drain(..over);
+        }
+        if self.used.len() < WORDS_HELD {
+            self.used.extend(all);
+        }
+    }
+
+    /// What certainly waits, in order.
+    pub fn waiting(&self) -> impl Iterator<Item = &OpenPoint> {
+        self.points.iter().filter(|point| match point.kind {
+            PointKind::Question => point.has_reply,
+            PointKind::Promise => true,
+        })
+    }
+
+    /// Takes off what a record answers, keeps or may have kept.
+    fn settle(&mut self, record: &ConversationRecord, all: &[Box<str>]) {
+        self.points.retain_mut(|point| {
+            match point.kind {
+                PointKind::Question if point.speaker != record.speaker && !point.has_reply => {
+                    match reply_kind(&record.text, &point.stems) {
+                        ReplyKind::Answer => false,
+                        ReplyKind::PutOff => {
+                            point.has_reply = true;
+                            true
+                        }
+                        // The agent may have done what it was asked for; the person has heard the question.
+                        ReplyKind::Unrelated => {
+                            point.has_reply = record.speaker == Speaker::Person;
+                            true
+                        }
+                    }
+                }
+                PointKind::Question if point.has_reply => !point.may_be_meant(all),
+                PointKind::Question => true,
+                PointKind::Promise => !point.may_be_meant(all),
+            }
+        });
+    }
+}
+
+impl OpenPoint {
+    /// Whether a text with these words may speak of it.
+    fn may_be_meant(&self, all: &[Box<str>]) -> bool {
+        let shared = |stems: &[Box<str>]| stems.iter().filter(|stem| all.contains(stem)).count();
+        match self.new_stems.len() {
+            0 => {
+                let known = self.stems.len();
+                let shared = shared(&self.stems);
+                shared >= 2 && shared * 3 >= known || shared >= 1 && known <= 2
+            }
+            1 | 2 => shared(&self.new_stems) > 0,
+            _ => shared(&self.new_stems) > 1,
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "open_points_tests.rs"]
+mod tests;

@@ -1,0 +1,116 @@
+//! What waits, and what no longer certainly does.
+
+use super::*;
+
+/// What waits after these words, each as its own.
+fn waiting(said: &[(Speaker, &str)]) -> Vec<String> {
+    let mut points = OpenPoints::default();
+    let mut records = Vec::new();
+    for (position, (speaker, text)) in said.iter().enumerate() {
+        let record = ConversationRecord::new(position as u32, *speaker, text);
+        points.learn(position, &record);
+        records.push(record);
+    }
+    let found = points.waiting().map(|point| {
+        let record = &records[point.record as usize];
+        record.words_of(&record.sentences[point.sentence as usize]).to_owned()
+    });
+    found.collect()
+}
+
+const QUESTION: &str = "Which port should the proxy use?";
+
+#[test]
+fn a_question_nobody_answered_yet_is_not_listed() {
+    assert!(
+        waiting(&[(Speaker::Agent, QUESTION)]).is_empty(),
+        "the reply may be the next word"
+    );
+}
+
+#[test]
+fn a_reply_that_is_no_answer_leaves_a_question_open() {
+    for reply in [
+        "Not sure yet.",
+        "what do you think?",
+        "please run the linter first",
+        "🤷",
+    ] {
+        let said = [(Speaker::Agent, QUESTION), (Speaker::Person, reply)];
+        assert_eq!(waiting(&said), [QUESTION], "{reply}");
+    }
+}
+
+#[test]
+fn an_answer_settles_a_question() {
+    for reply in ["8443", "yes", "no", "Saoirse.", "the port of the old proxy", "eu-west"] {
+        let said = [(Speaker::Agent, QUESTION), (Speaker::Person, reply)];
+        assert!(waiting(&said).is_empty(), "{reply}");
+    }
+}
+
+#[test]
+fn a_later_mention_takes_a_question_off() {
+    let said = [
+        (Speaker::Agent, QUESTION),
+        (Speaker::Person, "Not sure yet."),
+        (Speaker::Agent, "Fine, I go on with the tests."),
+    ];
+    assert_eq!(waiting(&said), [QUESTION]);
+    let mut spoken_of = said.to_vec();
+    spoken_of.push((Speaker::Person, "the proxy listens on port 8443 by the way"));
+    assert!(waiting(&spoken_of).is_empty());
+}
+
+#[test]
+fn a_question_of_the_person_waits_for_the_agent() {
+    let asked = "Who maintains the billing exporter?";
+    let said = [
+        (Speaker::Person, asked),
+        (Speaker::Agent, "I could not find out, I'd have to ask around."),
+    ];
+    assert_eq!(waiting(&said), [asked]);
+    let answered = [(Speaker::Person, asked), (Speaker::Agent, "That is Saoirse Byrne.")];
+    assert!(waiting(&answered).is_empty());
+}
+
+#[test]
+fn other_words_of_the_agent_are_no_reply() {
+    let asked = "Can you update the changelog of the exporter as well?";
+    let said = [
+        (Speaker::Person, asked),
+        (Speaker::Agent, "Done."),
+        (Speaker::Agent, "All tests pass."),
+    ];
+    assert!(waiting(&said).is_empty(), "what was asked for may have been done");
+}
+
+#[test]
+fn a_promise_waits_until_somebody_speaks_of_it() {
+    let promise = "I will send the quarterly invoice to accounting tomorrow.";
+    let said = [
+        (Speaker::Person, "hello there"),
+        (Speaker::Agent, promise),
+        (Speaker::Person, "fine, now the tests please"),
+    ];
+    assert_eq!(waiting(&said), [promise]);
+    let mut kept = said.to_vec();
+    kept.push((Speaker::Agent, "The quarterly invoice went out to accounting."));
+    assert!(waiting(&kept).is_empty());
+}
+
+#[test]
+fn the_oldest_points_go_first() {
+    let mut points = OpenPoints::default();
+    let count = POINTS_HELD + 10;
+    for position in 0..count {
+        let text = format!("I will write report{position} about topic{position} tomorrow.");
+        points.learn(
+            position,
+            &ConversationRecord::new(position as u32, Speaker::Agent, &text),
+        );
+    }
+    let held: Vec<u32> = points.waiting().map(|point| point.record).collect();
+    assert_eq!(held.len(), POINTS_HELD);
+    assert_eq!(held.last(), Some(&(count as u32 - 1)));
+}

@@ -1,0 +1,150 @@
+//! Writes what was chosen of a conversation: a line a message, in order, with its author and number.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use crate::ledger::conversation::ConversationLog;
+use crate::ledger::conversation::record::ConversationRecord;
+use crate::ledger::conversation::record::LaterWord;
+use crate::ledger::conversation::record::Speaker;
+use crate::ledger::conversation::select::Selection;
+use crate::ledger::page::source;
+use crate::ledger::page::view_words;
+use crate::ledger::quote::defused;
+use crate::transcript::Author;
+
+/// Stands where sentences were left out.
+const LEFT_OUT: &str = "[…]";
+
+/// The chosen sentences as lines.
+pub fn render(log: &ConversationLog, selection: &Selection) -> String {
+    let mut text = String::new();
+    for (position, chosen) in selection {
+        let record = &log.records()[*position];
+        if chosen.iter().any(|chosen| *chosen) {
+            let _ = write!(
+                text,
+                "- {} ",
+                source(author(record.speaker), record.number, record.number)
+            );
+            write_words(&mut text, log, record, chosen);
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// Who a speaker is in the marks of lines.
+pub fn author(speaker: Speaker) -> Author {
+    match speaker {
+        Speaker::Person => Author::User,
+        Speaker::Agent => Author::Assistant,
+    }
+}
+
+fn write_words(text: &mut String, log: &ConversationLog, record: &ConversationRecord, chosen: &[bool]) {
+    let mut marks = Vec::new();
+    let mut is_open = false;
+    let mut gap = false;
+    let mut before: Option<usize> = None;
+    for (sentence, is_chosen) in record.sentences.iter().zip(chosen) {
+        if !is_chosen {
+            gap = true;
+            continue;
+        }
+        let start = sentence.start as usize;
+        // A sentence that began a line of its own begins one here; lines of a message are indented under its first.
+        let breaks = before.is_none_or(|end| record.text[end..start].contains('\n'));
+        match (is_open, breaks) {
+            (false, _) => {}
+            (true, true) => text.push_str("\n  "),
+            (true, false) => text.push(' '),
+        }
+        if std::mem::take(&mut gap) {
+            text.push_str(LEFT_OUT);
+            text.push(' ');
+        }
+        text.push_str(&quoted(record.words_of(sentence)));
+        if let Some(later) = sentence.later {
+            marks.push(later_mark(
+                log,
+                record.words_of(sentence),
+                later,
+                record.sentences.len() == 1,
+            ));
+        }
+        is_open = true;
+        before = Some(sentence.end as usize);
+    }
+    if gap {
+        text.push(' ');
+        text.push_str(LEFT_OUT);
+    }
+    // Behind the words, which stay in one piece.
+    for mark in marks {
+        text.push(' ');
+        text.push_str(&mark);
+    }
+}
+
+/// Says which later message bears on a sentence. Where the message has several, the words around the value say which one is meant.
+fn later_mark(log: &ConversationLog, words: &str, later: LaterWord, is_alone: bool) -> String {
+    let what = match is_alone {
+        true => String::new(),
+        false => format!("{} ", differing(words, log.sentence(later).unwrap_or_default())),
+    };
+    match later.corrects {
+        true => format!("({what}→ corrected m{})", later.message),
+        false => format!("({what}→ see m{})", later.message),
+    }
+}
+
+/// Words around what one sentence has and the other does not.
+const AROUND: usize = 4;
+
+/// A few words of a sentence around the value in which it differs from another; its beginning where there is none.
+pub fn differing(words: &str, other: &str) -> String {
+    let plain = |word: &str| {
+        word.trim_matches(|letter: char| !letter.is_alphanumeric())
+            .to_lowercase()
+    };
+    let known: BTreeSet<String> = other.split_whitespace().map(plain).collect();
+    let all: Vec<&str> = words.split_whitespace().collect();
+    let is_value = |word: &&str| {
+        let inside = |letter: char| letter.is_ascii_digit() || matches!(letter, '-' | '_' | '/' | '.' | ':');
+        plain(word).contains(inside) && !known.contains(&plain(word))
+    };
+    let is_name = |word: &&str| word.starts_with(char::is_uppercase) && !known.contains(&plain(word));
+    let at = all.iter().position(is_value).or_else(|| all.iter().rposition(is_name));
+    let Some(at) = at else {
+        return view_words(words);
+    };
+    let range = at.saturating_sub(AROUND)..all.len().min(at + AROUND);
+    let before = if range.start > 0 { "…" } else { "" };
+    let after = if range.end < all.len() { "…" } else { "" };
+    view_words(&format!("{before}{}{after}", all[range].join(" ")))
+}
+
+/// Words as they may stand in a block: on their lines, which are indented, and without marks of ours.
+fn quoted(words: &str) -> String {
+    // First without what cannot be seen: it must not hide a mark that stands there when it is gone.
+    let plain: String = words
+        .chars()
+        .filter(|letter| *letter == '\n' || !letter.is_control())
+        .collect();
+    let plain = defused(&plain);
+    if !plain.contains('\n') {
+        return plain.trim().to_owned();
+    }
+    let mut lines = plain.lines().map(str::trim_end).filter(|line| !line.trim().is_empty());
+    let mut text = lines.next().unwrap_or_default().trim_start().to_owned();
+    for line in lines {
+        text.push_str("\n  ");
+        text.push_str(line);
+    }
+    text
+}
+
+#[cfg(test)]
+#[path = "render_tests.rs"]
+mod tests;

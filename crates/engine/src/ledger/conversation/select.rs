@@ -1,0 +1,384 @@
+//! Chooses which sentences of a conversation a block shows, under a token budget.
+//!
+//! The person's short messages stand whole before anything else gets room. Where even they do not fit, and for everything longer and
+//! everything the agent said, sentences compete by what they hold: values, negations, requests, rules, reasons, and words that
+//! stand nowhere else. Small talk, the oldest first, is what goes.
+
+use std::collections::BTreeMap;
+use std::collections::HashMap;
+
+use crate::ledger::conversation::record::ConversationRecord;
+use crate::ledger::conversation::record::ConversationSentence;
+use crate::ledger::conversation::record::Speaker;
+use crate::ledger::conversation::record::is_list_item;
+
+/// A message of the person up to this many tokens stands whole where there is room for all of them.
+const SHORT_MESSAGE: u64 = 300;
+/// What an exchange shows of the agent's question or list, in tokens.
+const PROPOSAL_TOKENS: u64 = 90;
+/// What a line costs beside its words: `- [assistant m1000] `.
+const LINE_TOKENS: u64 = 8;
+/// What a mark of a later word costs.
+const MARK_TOKENS: u64 = 18;
+
+/// An answer of more sentences is a long one.
+const LONG_ANSWER: usize = 14;
+
+/// Which sentences of which records are shown, by position.
+pub type Selection = BTreeMap<usize, Vec<bool>>;
+
+/// What a selection has to work with.
+pub struct SelectionInput<'a> {
+    /// The conversation.
+    pub records: &'a [ConversationRecord],
+    /// Whether a message is not shown elsewhere in the result.
+    pub is_cold: &'a dyn Fn(u32) -> bool,
+    /// Counts tokens.
+    pub count: &'a dyn Fn(&str) -> u64,
+    /// Words, in lower case, of the topic that a host named.
+    pub focus: &'a [String],
+}
+
+/// A selection on its way.
+pub struct Selector<'a> {
+    input: &'a SelectionInput<'a>,
+    frequencies: HashMap<String, u32>,
+    /// Tokens of each sentence of the records, counted when first asked for.
+    costs: HashMap<(usize, usize), u64>,
+    chosen: Selection,
+    used: u64,
+}
+
+/// A sentence that may be chosen.
+struct Candidate {
+    record: usize,
+    sentence: usize,
+    worth: f64,
+}
+
+impl<'a> Selector<'a> {
+    /// A selector with nothing chosen.
+    pub fn new(input: &'a SelectionInput<'a>) -> Self {
+        let mut frequencies: HashMap<String, u32> = HashMap::new();
+        for record in input.records {
+            let mut words: Vec<String> = plain_words(&record.text).collect();
+            words.sort_unstable();
+            words.dedup();
+            for word in words {
+                *frequencies.entry(word).or_default() += 1;
+            }
+        }
+        Self {
+            input,
+            frequencies,
+            costs: HashMap::new(),
+            chosen: Selection::new(),
+            used: 0,
+        }
+    }
+
+    /// What the chosen sentences cost.
+    pub fn used(&self) -> u64 {
+        self.used
+    }
+
+    /// What was chosen.
+    pub fn selection(&self) -> &Selection {
+        &self.chosen
+    }
+
+    /// The person's words: short messages whole, their exchanges, then sentences of long ones by worth, within a budget.
+    pub fn choose_person(&mut self, budget: u64) {
+        let input = self.input;
+        let cold = |record: &ConversationRecord| (input.is_cold)(record.number);
+        let person: Vec<usize> = (0..input.records.len())
+            .filter(|position| input.records[*position].speaker == Speaker::Person && cold(&input.records[*position]))
+            .collect();
+        let Some((&first, &newest)) = person.first().zip(person.last()) else {
+            return;
+        };
+        // The task and the newest request come first, each within a share where they are long.
+        for position in [newest, first] {
+            self.choose_whole_or_best(position, budget / 4);
+        }
+        let short: Vec<usize> = person
+            .iter()
+            .copied()
+            .filter(|position| self.record_tokens(*position) <= SHORT_MESSAGE)
+            .collect();
+        let cost: u64 = short.iter().map(|position| self.missing_tokens(*position)).sum();
+        if self.used + cost <= budget {
+            for position in &short {
+                self.choose_whole(*position);
+            }
+        } else {
+            // In a long chat small talk competes with what the agent found.
+            let all: Vec<usize> = (0..input.records.len())
+                .filter(|position| cold(&input.records[*position]))
+                .collect();
+            let candidates = self.candidates(&all);
+            self.take_best(candidates, budget);
+        }
+        let replies: Vec<usize> = person
+            .iter()
+            .copied()
+            .rev()
+            .filter(|position| self.chosen.contains_key(position))
+            .collect();
+        for position in replies {
+            self.choose_exchange(position, budget);
+        }
+        let long: Vec<usize> = person
+            .iter()
+            .copied()
+            .filter(|position| !short.contains(position))
+            .collect();
+        // The rest of long messages gets at most a third of the block, which the caller's budget accounts for.
+        let candidates = self.candidates(&long);
+        self.take_best(candidates, budget);
+    }
+
+    /// The agent's words, and what is left of the person's, by worth, up to a budget for everything that is chosen.
+    pub fn choose_rest(&mut self, budget: u64) {
+        let input = self.input;
+        let all: Vec<usize> = (0..input.records.len())
+            .filter(|position| (input.is_cold)(input.records[*position].number))
+            .collect();
+        let candidates = self.candidates(&all);
+        self.take_best(candidates, budget);
+    }
+
+    fn choose_whole_or_best(&mut self, position: usize, share: u64) {
+        if self.missing_tokens(position) <= share {
+            self.choose_whole(position);
+        } else {
+            let candidates = self.candidates(&[position]);
+            let until = self.used + share;
+            self.take_best(candidates, until);
+        }
+    }
+
+    fn choose_whole(&mut self, position: usize) {
+        for sentence in 0..self.input.records[position].sentences.len() {
+            self.take(position, sentence);
+        }
+    }
+
+    /// What a reply answers, where it only makes sense with it.
+    fn choose_exchange(&mut self, position: usize, budget: u64) {
+        let Some(proposal) = self.input.records[position].answers else {
+            return;
+        };
+        let proposal = proposal as usize;
+        let record = &self.input.records[proposal];
+        if !(self.input.is_cold)(record.number) {
+            return;
+        }
+        let mut spent = 0;
+        let lines: Vec<bool> = record
+            .sentences
+            .iter()
+            .map(|sentence| is_list_item(record.words_of(sentence)))
+            .collect();
+        let last_question = record.sentences.iter().rposition(|sentence| sentence.signs.question);
+        let anchor = last_question.unwrap_or(record.sentences.len().saturating_sub(1));
+        // The question, then the list it may be about, then the sentences that lead up to it.
+        let list = (0..lines.len()).rev().filter(|index| lines[*index]);
+        let before = (0..anchor).rev().take(3);
+        let order: Vec<usize> = std::iter::once(anchor).chain(before).chain(list.take(8)).collect();
+        for index in order {
+            if record.sentences.is_empty() || self.is_chosen(proposal, index) {
+                continue;
+            }
+            let cost = self.cost_with_line(proposal, index);
+            if spent + cost > PROPOSAL_TOKENS && spent > 0 || self.used + cost > budget {
+                continue;
+            }
+            spent += cost;
+            self.take(proposal, index);
+        }
+    }
+
+    fn candidates(&mut self, positions: &[usize]) -> Vec<Candidate> {
+        let mut found = Vec::new();
+        let total = self.input.records.len().max(1) as f64;
+        for position in positions {
+            let record = &self.input.records[*position];
+            for (index, sentence) in record.sentences.iter().enumerate() {
+                if self.is_chosen(*position, index) {
+                    continue;
+                }
+                let age = (*position as f64 + 1.0) / total;
+                let worth = self.worth(record, sentence, age);
+                found.push(Candidate {
+                    record: *position,
+                    sentence: index,
+                    worth,
+                });
+            }
+        }
+        found
+    }
+
+    /// Takes candidates by worth for their tokens while they fit.
+    fn take_best(&mut self, mut candidates: Vec<Candidate>, budget: u64) {
+        for candidate in &mut candidates {
+            // An estimate is enough to rank; what is taken is counted.
+            let record = &self.input.records[candidate.record];
+            let sentence = &record.sentences[candidate.sentence];
+            let tokens = f64::from(sentence.end - sentence.start) / 4.0;
+            candidate.worth /= (tokens + 10.0).powf(0.6);
+        }
+        candidates.sort_by(|one, other| {
+            let worth = other.worth.total_cmp(&one.worth);
+            worth
+                .then(other.record.cmp(&one.record))
+                .then(one.sentence.cmp(&other.sentence))
+        });
+        let mut misses = 0;
+        for candidate in candidates {
+            if self.is_chosen(candidate.record, candidate.sentence) {
+                continue;
+            }
+            let cost = self.cost_with_line(candidate.record, candidate.sentence);
+            if self.used + cost > budget {
+                misses += 1;
+                // What is left is too little for most sentences; a long list of candidates is not tried to its end.
+                if misses > 64 {
+                    break;
+                }
+                continue;
+            }
+            self.take(candidate.record, candidate.sentence);
+        }
+    }
+
+    fn worth(&self, record: &ConversationRecord, sentence: &ConversationSentence, age: f64) -> f64 {
+        let words = record.words_of(sentence);
+        let signs = sentence.signs;
+        let mut worth = match (record.speaker, record.closes_turn) {
+            (Speaker::Person, _) => 2.0,
+            (Speaker::Agent, true) => 1.2,
+            (Speaker::Agent, false) => 0.35,
+        };
+        worth += f64::from(signs.values.min(3)) * 0.7 + f64::from(signs.names.min(2)) * 0.35;
+        worth += f64::from(u8::from(signs.negation)) * 0.6 + f64::from(u8::from(signs.cue)) * 0.9;
+        // What people say of themselves nobody else can say again; what they ask is answered behind it.
+        let is_told = record.speaker == Speaker::Person && signs.own && !signs.question;
+        worth += f64::from(u8::from(is_told)) * 0.9;
+        worth += f64::from(u8::from(signs.question)) * 0.2 + f64::from(u8::from(signs.corrects)) * 0.6;
+        let rarity = if record.speaker == Speaker::Person { 2.0 } else { 1.5 };
+        worth += rarity * self.rarity(words);
+        // A long answer says what it says at its beginning and its end; its middle is lists and explanations.
+        if record.speaker == Speaker::Agent && record.sentences.len() > LONG_ANSWER && !is_at_an_end(record, sentence) {
+            worth *= 0.45;
+        }
+        // A later word on the same thing makes an earlier one matter less, not nothing.
+        if sentence.later.is_some_and(|later| later.corrects) {
+            worth *= 0.7;
+        }
+        if !self.input.focus.is_empty() {
+            let lower = words.to_lowercase();
+            if self.input.focus.iter().any(|word| lower.contains(word.as_str())) {
+                worth *= 2.0;
+            }
+        }
+        worth * (0.75 + 0.25 * age)
+    }
+
+    /// The share of a sentence's words that hardly stand anywhere else.
+    fn rarity(&self, words: &str) -> f64 {
+        let (mut rare, mut all) = (0.0, 0.0);
+        for word in plain_words(words) {
+            all += 1.0;
+            rare += match self.frequencies.get(&word) {
+                Some(1) | None => 1.0,
+                Some(2) => 0.5,
+                Some(3) => 0.2,
+                Some(_) => 0.0,
+            };
+        }
+        if all < 1.0 {
+            0.0
+        } else {
+            f64::min(rare, 4.0) / f64::max(all, 4.0).sqrt()
+        }
+    }
+
+    fn is_chosen(&self, record: usize, sentence: usize) -> bool {
+        self.chosen.get(&record).is_some_and(|chosen| chosen[sentence])
+    }
+
+    fn take(&mut self, record: usize, sentence: usize) {
+        if self.is_chosen(record, sentence) {
+            return;
+        }
+        self.used += self.cost_with_line(record, sentence);
+        let all = self.input.records[record].sentences.len();
+        self.chosen.entry(record).or_insert_with(|| vec![false; all])[sentence] = true;
+    }
+
+    fn cost_with_line(&mut self, record: usize, sentence: usize) -> u64 {
+        let opens = if self.chosen.contains_key(&record) {
+            0
+        } else {
+            LINE_TOKENS
+        };
+        self.cost(record, sentence) + opens
+    }
+
+    fn cost(&mut self, record: usize, sentence: usize) -> u64 {
+        let input = self.input;
+        *self.costs.entry((record, sentence)).or_insert_with(|| {
+            let spoken = &input.records[record];
+            let sentence = &spoken.sentences[sentence];
+            let mark = sentence.later.map_or(0, |_| MARK_TOKENS);
+            (input.count)(spoken.words_of(sentence)) + 1 + mark
+        })
+    }
+
+    /// What a record costs whole.
+    fn record_tokens(&mut self, position: usize) -> u64 {
+        let bytes = self.input.records[position].text.len() as u64;
+        // No vocabulary makes more of a text than a token a byte, or much less than one for eight.
+        if bytes > SHORT_MESSAGE * 8 {
+            return bytes / 4;
+        }
+        (0..self.input.records[position].sentences.len())
+            .map(|sentence| self.cost(position, sentence))
+            .sum()
+    }
+
+    fn missing_tokens(&mut self, position: usize) -> u64 {
+        let mut missing = 0;
+        for sentence in 0..self.input.records[position].sentences.len() {
+            if !self.is_chosen(position, sentence) {
+                missing += self.cost(position, sentence);
+            }
+        }
+        let opens = if self.chosen.contains_key(&position) {
+            0
+        } else {
+            LINE_TOKENS
+        };
+        missing + opens
+    }
+}
+
+/// Whether a sentence stands among the first or last of its text.
+fn is_at_an_end(record: &ConversationRecord, sentence: &ConversationSentence) -> bool {
+    let first = record.sentences.iter().take(2);
+    let last = record.sentences.iter().rev().take(3);
+    first.chain(last).any(|one| one.start == sentence.start)
+}
+
+/// Words in lower case that may tell sentences apart.
+fn plain_words(text: &str) -> impl Iterator<Item = String> {
+    text.split(|letter: char| !letter.is_alphanumeric() && letter != '_')
+        .filter(|word| word.chars().count() > 2)
+        .map(str::to_lowercase)
+}
+
+#[cfg(test)]
+#[path = "select_tests.rs"]
+mod tests;

@@ -1,0 +1,274 @@
+//! Commits, branches, tags, pushes and pull requests that were made, as version control names them.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde::Deserialize;
+use serde::Serialize;
+
+use super::log_line::cut_at_word;
+use super::program::Run;
+use super::shelf::Room;
+use super::shelf::Shelf;
+use super::shelf::Shelved;
+use crate::decide::cut;
+use crate::ledger::entry::Entry;
+use crate::ledger::entry::Kind;
+use crate::ledger::entry::Status;
+use crate::transcript::Author;
+
+/// Most of them in a conversation; the oldest one makes room.
+const MOST: Room = Room { all: 100, light: 100 };
+
+/// Most commits that one output is read for: what prints more rewrites a history.
+const MOST_OF_ONE: usize = 8;
+
+/// What was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CommitKind {
+    /// A commit.
+    Commit,
+    /// A branch.
+    Branch,
+    /// A tag.
+    Tag,
+    /// A branch that was pushed.
+    Push,
+    /// A pull or merge request.
+    PullRequest,
+}
+
+impl CommitKind {
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            CommitKind::Commit => "commit",
+            CommitKind::Branch => "branch",
+            CommitKind::Tag => "tag",
+            CommitKind::Push => "pushed",
+            CommitKind::PullRequest => "pull request",
+        }
+    }
+}
+
+/// Something that version control keeps.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommitRecord {
+    entry: Entry,
+    kind: CommitKind,
+    title: Box<str>,
+}
+
+impl CommitRecord {
+    /// What was made.
+    pub fn kind(&self) -> CommitKind {
+        self.kind
+    }
+
+    /// The hash, the name of the branch or tag, or the address of the request.
+    pub fn name(&self) -> &str {
+        &self.entry.value
+    }
+
+    /// The title of a commit with its branch; empty where there is none.
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// The message that showed it last.
+    pub fn message(&self) -> u32 {
+        self.entry.last
+    }
+
+    /// Whose doing it was.
+    pub fn author(&self) -> Author {
+        self.entry.author
+    }
+
+    /// commit 1a2b3c4 Fix the port (on main) m12
+    pub fn line(&self) -> String {
+        let title = if self.title.is_empty() {
+            String::new()
+        } else {
+            format!(" {}", self.title)
+        };
+        format!("{} {}{title} m{}", self.kind.name(), self.name(), self.entry.last)
+    }
+}
+
+impl Shelved for CommitRecord {
+    fn entry(&self) -> &Entry {
+        &self.entry
+    }
+
+    fn is_light(&self) -> bool {
+        false
+    }
+}
+
+/// What was made so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Commits {
+    made: Shelf<CommitRecord>,
+}
+
+impl Commits {
+    /// All of them, the oldest first.
+    pub(super) fn items(&self) -> impl Iterator<Item = &CommitRecord> {
+        self.made.items()
+    }
+
+    /// A command that did not fail, with its output.
+    pub(super) fn take_in(&mut self, message: u32, run: &Run, body: &str) {
+        let words: Vec<&str> = run.key.split(' ').collect();
+        match words.as_slice() {
+            ["git", rest @ ..] => self.git(message, rest, body),
+            ["gh" | "glab" | "hub", "pr" | "mr", "create" | "new", ..] => self.requests(message, body),
+            [tool, ..] if run.is_tool && is_request_tool(tool) => self.requests(message, body),
+            _ => {}
+        }
+    }
+
+    fn git(&mut self, message: u32, words: &[&str], body: &str) {
+        // Options before the verb come with a value: `-C path`, `-c key=value`.
+        let mut words = words;
+        while let [option, _, rest @ ..] = words
+            && matches!(*option, "-C" | "-c")
+        {
+            words = rest;
+        }
+        let Some((verb, rest)) = words.split_first() else {
+            return;
+        };
+        let plain = || {
+            rest.iter()
+                .copied()
+                .filter(|word| !word.starts_with('-') && !word.is_empty())
+        };
+        let after = |flags: &[&str]| {
+            let at = rest.iter().position(|word| flags.contains(word))?;
+            rest.get(at + 1).copied()
+        };
+        match *verb {
+            "commit" | "merge" | "revert" | "cherry-pick" | "am" => {
+                for found in COMMITTED.captures_iter(body).take(MOST_OF_ONE) {
+                    let title = format!("{} (on {})", cut_at_word(&found[3], 120), &found[1]);
+                    self.add(message, CommitKind::Commit, &found[2], &title);
+                }
+            }
+            "switch" => self.named(message, CommitKind::Branch, after(&["-c", "-C", "--create"])),
+            "checkout" | "worktree" => self.named(message, CommitKind::Branch, after(&["-b", "-B"])),
+            "branch" if !rest.iter().any(|word| word.starts_with('-')) => {
+                self.named(message, CommitKind::Branch, plain().next())
+            }
+            "tag"
+                if !rest
+                    .iter()
+                    .any(|word| matches!(*word, "-d" | "-l" | "--delete" | "--list")) =>
+            {
+                self.named(message, CommitKind::Tag, plain().next());
+            }
+            "push" => {
+                for found in PUSHED.captures_iter(body).take(MOST_OF_ONE) {
+                    self.add(message, CommitKind::Push, &found[2], &format!("({})", found[1].trim()));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn requests(&mut self, message: u32, body: &str) {
+        if let Some(found) = REQUEST.captures(body) {
+            self.add(message, CommitKind::PullRequest, &format!("#{}", &found[2]), &found[1]);
+        }
+    }
+
+    fn named(&mut self, message: u32, kind: CommitKind, name: Option<&str>) {
+        if let Some(name) = name.filter(|name| !name.contains(['$', '\'', '"', '`'])) {
+            self.add(message, kind, name, "");
+        }
+    }
+
+    fn add(&mut self, message: u32, kind: CommitKind, name: &str, title: &str) {
+        let key = cut(&format!("{} {name}", kind.name()), 200);
+        let mut record = self.made.take(&key).unwrap_or_else(|| CommitRecord {
+            entry: Entry::new(
+                Kind::Command,
+                &key,
+                &cut(name, 160),
+                Status::Current,
+                Author::Assistant,
+                message,
+            ),
+            kind,
+            title: "".into(),
+        });
+        record.entry.last = message;
+        record.title = cut(title, 200).into();
+        self.made.put(&key, record, MOST);
+    }
+}
+
+/// `mcp__github__create_pull_request`
+fn is_request_tool(tool: &str) -> bool {
+    let tool = tool.to_ascii_lowercase();
+    (tool.contains("pull_request") || tool.contains("merge_request") || tool.ends_with("_pr"))
+        && (tool.contains("create") || tool.contains("open"))
+}
+
+fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("the patterns of this file are well formed, which a test shows")
+}
+
+/// `[main 1a2b3c4] Fix the port`
+static COMMITTED: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?m)^\[([\w./#@-]+|detached HEAD)(?: \([\w -]+\))? ([0-9a-f]{7,40})\] (.{1,400})$"));
+
+/// `   1a2b3c4..5d6e7f8  main -> main`, ` * [new branch]  a -> a`
+static PUSHED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"(?m)^ *(?:\+ |\* )?(\[new (?:branch|tag)\]|[0-9a-f]{7,40}\.{2,3}[0-9a-f]{7,40}) +(\S+ -> \S+)")
+});
+
+/// The address of a request, and its number.
+static REQUEST: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(https?://[^\s\x22'<>]+/(?:pull|pulls|merge_requests|pull-requests)/(\d+))"));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_version_control_made_has_a_name() {
+        let mut commits = Commits::default();
+        for (key, body) in [
+            ("git switch -c fix/port", "Switched to a new branch 'fix/port'"),
+            (
+                "git commit -m 'Fix the port'",
+                "[fix/port 1a2b3c4] Fix the port\n 1 file changed",
+            ),
+            ("git tag v1.2.3", ""),
+            (
+                "git -C /r push origin fix/port",
+                "To x\n * [new branch]      fix/port -> fix/port\n",
+            ),
+            ("gh pr create --fill", "Creating\nhttps://github.com/o/r/pull/7\n"),
+            ("git commit -m x", "nothing to commit, working tree clean"),
+            ("git branch -a", "* main"),
+            ("ls", "[main 1a2b3c9] no"),
+        ] {
+            commits.take_in(3, &Run::look(key), body);
+        }
+        let lines: Vec<String> = commits.items().map(CommitRecord::line).collect();
+        assert_eq!(
+            lines,
+            [
+                "branch fix/port m3",
+                "commit 1a2b3c4 Fix the port (on fix/port) m3",
+                "tag v1.2.3 m3",
+                "pushed fix/port -> fix/port ([new branch]) m3",
+                "pull request #7 https://github.com/o/r/pull/7 m3",
+            ]
+        );
+    }
+}

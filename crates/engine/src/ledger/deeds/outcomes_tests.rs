@@ -1,0 +1,270 @@
+//! How commands and calls are said to have ended, and what is kept of trouble, files and tasks.
+
+use super::records::CommandEnding;
+use super::tests::fold;
+use super::*;
+
+/// Steps of a shell, folded; how the last command ended.
+fn ending(command: &str, output: &str) -> (CommandEnding, String) {
+    let input = format!("{{\"command\":{}}}", crate::json::quote(command));
+    let (deeds, _) = fold(&[("bash", &input, output)]);
+    let last = deeds.commands().last().expect("the command is kept");
+    (last.ending(), last.telling().to_owned())
+}
+
+fn errors(steps: &[(&str, &str, &str)]) -> Vec<String> {
+    fold(steps).0.errors().map(ErrorRecord::line).collect()
+}
+
+#[test]
+fn nothing_is_ok_on_a_guess() {
+    for (command, output, expected) in [
+        ("./sync.sh", "copied 3 files", CommandEnding::Ended),
+        ("./sync.sh", "", CommandEnding::Ended),
+        ("./sync.sh", "verify mismatch in block 7", CommandEnding::ShowsFailures),
+        ("./sync.sh", "[FAIL] disk", CommandEnding::ShowsFailures),
+        ("./sync.sh", "x\nexit status 3", CommandEnding::Failed),
+        ("./sync.sh", "done\nexit code: 0", CommandEnding::Ok),
+        ("./sync.sh", "[FAIL] disk\nexit code: 0", CommandEnding::ShowsFailures),
+        (
+            "pytest -q | tail -3",
+            "Exit code: 0\nOutput:\n12 passed in 0.30s",
+            CommandEnding::Ok,
+        ),
+        (
+            "pytest -q | tail -3",
+            "Exit code: 0\nOutput:\nsome words",
+            CommandEnding::Ended,
+        ),
+        (
+            "pytest -q | tail -3",
+            "Exit code: 0\nOutput:\n1 failed, 3 passed in 0.30s",
+            CommandEnding::Failed,
+        ),
+        (
+            "make; true",
+            "Exit code: 0\nOutput:\ncc: x.c: permission denied",
+            CommandEnding::ShowsFailures,
+        ),
+        (
+            "curl -s http://h/x",
+            "HTTP/1.1 503 Service Unavailable",
+            CommandEnding::ShowsFailures,
+        ),
+        (
+            "git commit -m x",
+            "[main 1a2b3c4] fix: connection refused",
+            CommandEnding::Ok,
+        ),
+    ] {
+        assert_eq!(ending(command, output).0, expected, "{command}: {output}");
+    }
+    assert_eq!(
+        ending("pytest", "FAILED a.py::b - assert 1\n52 passed, 1 failed in 3.1s").1,
+        "52 passed, 1 failed: a.py::b"
+    );
+}
+
+#[test]
+fn what_is_only_shown_is_no_trouble() {
+    let log = "2026-01-07T13:50:02Z ERROR db: no leader";
+    for (name, input, output) in [
+        (
+            "bash",
+            r#"{"command":"cat src/errors.go"}"#,
+            "return errors.New(\"connection refused\")\nERROR: no",
+        ),
+        (
+            "bash",
+            r#"{"command":"grep -rn failed src"}"#,
+            "src/a.rs:3: FAILED to open\nsrc/b.rs:4: could not read",
+        ),
+        ("bash", r#"{"command":"ls"}"#, "failed\nerrors.go\nERROR: x"),
+        (
+            "Read",
+            r#"{"file_path":"/r/README.md"}"#,
+            "ERROR: this is what you see when the disk is full",
+        ),
+        (
+            "bash",
+            r#"{"command":"git log --oneline"}"#,
+            "1a2b3c4 ERROR: handle a refused connection",
+        ),
+    ] {
+        assert!(
+            errors(&[(name, input, output)]).is_empty(),
+            "{input}: {:?}",
+            errors(&[(name, input, output)])
+        );
+    }
+    assert_eq!(
+        errors(&[("bash", r#"{"command":"tail -5 /var/log/app.log"}"#, log)]),
+        ["ERROR db: no leader (`log /var/log/app.log`, last seen m1)"]
+    );
+}
+
+#[test]
+fn an_error_is_listed_once_with_its_last_state() {
+    let run = r#"{"command":"./recon --feed a"}"#;
+    let other = r#"{"command":"./recon --feed b"}"#;
+    let bad = "2026-01-07 13:50:02 totals are off by 20 in 3 accounts\nexit status 1";
+    let again = "2026-01-07 13:58:02 totals are off by 44 in 2 accounts\nexit status 1";
+    assert_eq!(
+        errors(&[
+            ("bash", run, bad),
+            ("bash", run, again),
+            ("bash", other, "fine\nexit code: 0")
+        ]),
+        ["totals are off by 44 in 2 accounts (`./recon --feed a` ×2, last seen m3)"]
+    );
+    assert_eq!(
+        errors(&[("bash", run, bad), ("bash", run, "all fine")]),
+        ["totals are off by 20 in 3 accounts (`./recon --feed a`, gone since m3)"]
+    );
+    let act = |action: &str| format!("{{\"action\":\"{action}\"}}");
+    assert_eq!(
+        errors(&[
+            (
+                "web_action",
+                &act("pay rent"),
+                "payment refused: code 7\n(request failed)"
+            ),
+            ("web_action", &act("pay power"), "{\"success\": true}"),
+        ]),
+        ["payment refused: code 7 (`web_action action=pay rent`, last seen m1)"]
+    );
+    assert_eq!(
+        errors(&[(
+            "deploy",
+            "{}",
+            r#"{"result": {"status": "failed", "message": "no route"}}"#
+        )]),
+        ["status: failed, message: no route (`deploy`, last seen m1)"]
+    );
+}
+
+#[test]
+fn checks_say_whether_files_changed_since() {
+    let edit = r#"{"file_path":"/r/a.rs","old_string":"a","new_string":"b"}"#;
+    let (deeds, _) = fold(&[
+        (
+            "bash",
+            r#"{"command":"cargo test"}"#,
+            "test result: ok. 3 passed; 0 failed",
+        ),
+        ("bash", r#"{"command":"git commit -m x"}"#, "[main 1a2b3c4] x"),
+        ("Edit", edit, "updated"),
+    ]);
+    let lines: Vec<String> = deeds.checks().map(CommandRecord::line).collect();
+    assert_eq!(
+        lines,
+        [
+            "`cargo test`, m1: ok: test result: ok. 3 passed; 0 failed (files changed since)",
+            "`git commit -m x`, m3: ok: [main 1a2b3c4] x"
+        ]
+    );
+    assert_eq!(deeds.commits().count(), 1);
+}
+
+#[test]
+fn what_is_put_back_is_reverted() {
+    let edit = |old: &str, new: &str| {
+        format!("{{\"file_path\":\"/r/a.rs\",\"old_string\":\"{old}\",\"new_string\":\"{new}\"}}")
+    };
+    let (there, back, more) = (edit("a = 1", "a = 2"), edit("a = 2", "a = 1"), edit("c", "d"));
+    let patch = |gone: &str, new: &str| {
+        format!("*** Begin Patch\n*** Update File: /r/a.rs\n@@\n x\n-{gone}\n+{new}\n*** End Patch")
+    };
+    let git = |command: &str| format!("{{\"command\":\"git {command}\"}}");
+    let reverted = |steps: &[(&str, String)]| {
+        let steps: Vec<(&str, &str, &str)> = steps
+            .iter()
+            .map(|(name, input)| (*name, input.as_str(), "done"))
+            .collect();
+        let (deeds, _) = fold(&steps);
+        deeds.changed_files().next().expect("a file was changed").reverted()
+    };
+    assert_eq!(reverted(&[("Edit", there.clone()), ("Edit", back.clone())]), Some(2));
+    assert_eq!(
+        reverted(&[("Edit", there.clone()), ("Edit", more.clone()), ("Edit", back.clone())]),
+        None
+    );
+    assert_eq!(
+        reverted(&[("Edit", there.clone()), ("Edit", back.clone()), ("Edit", more)]),
+        None
+    );
+    assert_eq!(
+        reverted(&[("apply_patch", patch("a", "b")), ("apply_patch", patch("b", "a"))]),
+        Some(2)
+    );
+    assert_eq!(
+        reverted(&[("Edit", there.clone()), ("bash", git("checkout -- /r/a.rs"))]),
+        Some(2)
+    );
+    assert_eq!(
+        reverted(&[("Edit", there.clone()), ("bash", git("reset --hard"))]),
+        Some(3)
+    );
+    assert_eq!(reverted(&[("Edit", there.clone()), ("bash", git("stash"))]), Some(3));
+    assert_eq!(
+        reverted(&[
+            ("Edit", there.clone()),
+            ("bash", git("stash")),
+            ("bash", git("stash pop"))
+        ]),
+        None
+    );
+    assert_eq!(
+        reverted(&[
+            ("Edit", there),
+            ("bash", git("commit -am x")),
+            ("bash", git("reset --hard"))
+        ]),
+        None
+    );
+}
+
+#[test]
+fn the_agents_own_tasks_come_first_and_whole() {
+    let list = "#1 [completed] Set up the server\n#2 [pending] Draw the screen\n#3 [in_progress] Write the docs";
+    let (deeds, _) = fold(&[
+        (
+            "TaskUpdate",
+            r#"{"taskId":"2","status":"in_progress"}"#,
+            "Updated task #2",
+        ),
+        ("TaskList", "{}", list),
+        (
+            "TaskUpdate",
+            r#"{"taskId":"2","status":"completed"}"#,
+            "Updated task #2",
+        ),
+    ]);
+    let lines: Vec<String> = deeds.tasks().map(TaskRecord::line).collect();
+    assert_eq!(
+        lines,
+        [
+            "[done] #2 Draw the screen",
+            "[done] #1 Set up the server",
+            "[in progress] #3 Write the docs"
+        ]
+    );
+}
+
+#[test]
+fn two_objects_of_one_tool_never_replace_each_other() {
+    let (_, facts) = fold(&[
+        (
+            "schedule",
+            "{}",
+            r#"{"ok": true, "job": {"id": "559c", "host": "mail"}}"#,
+        ),
+        (
+            "schedule",
+            "{}",
+            r#"{"ok": true, "job": {"id": "2a93", "host": "gis"}}"#,
+        ),
+    ]);
+    assert_eq!(facts.replaced().count(), 0);
+    assert_eq!(&*facts.current("job.id=559c · host").expect("it is kept").value, "mail");
+}

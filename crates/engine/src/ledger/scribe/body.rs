@@ -1,0 +1,226 @@
+//! What a block says, layer by layer: the conversation, views on it, the work, evidence, and the last steps.
+//!
+//! Layers are filled in the order of what is worth most; what one does not need goes to the next. They stand in the order in which they
+//! are read: what was said first, the exact point reached last, next to the messages that stay.
+
+use std::collections::BTreeSet;
+
+use crate::ledger::conversation::render;
+use crate::ledger::conversation::select::SelectionInput;
+use crate::ledger::conversation::select::Selector;
+use crate::ledger::entry::Entry;
+use crate::ledger::entry::Kind;
+use crate::ledger::evidence::Snippet;
+use crate::ledger::evidence::render as render_evidence;
+use crate::ledger::frame;
+use crate::ledger::page;
+use crate::ledger::page::Sections;
+use crate::ledger::page::Wanted;
+use crate::ledger::quote::Quoting;
+use crate::ledger::scribe::NO_NUMBER;
+use crate::ledger::scribe::Scribe;
+use crate::ledger::scribe::block::Sheet;
+use crate::ledger::scribe::block::title;
+use crate::ledger::scribe::views;
+use crate::ledger::steps::last_steps;
+use crate::transcript::Author;
+use crate::transcript::Content;
+use crate::transcript::Message;
+use crate::transcript::Part;
+
+/// Below this a block has a short notice only.
+const ROOM_FOR_NOTICE: u64 = 1_500;
+/// Percent of the room that the person's words may fill before anything else gets some. In work with tools they need a few; in chats they
+/// are what there is.
+const PERSON_SHARE: u64 = 75;
+/// Percent for the last steps, in a small and in a large block.
+const STEPS_SHARE: (u64, u64) = (6, 20);
+/// Percent for the views and the work, sections with a line an entry, in a small and in a large block.
+const SECTIONS_SHARE: (u64, u64) = (8, 20);
+/// Percent that the conversation may fill in all before evidence gets some, in a small and in a large block. In a small one of a session
+/// full of tool output an exact line is worth more than the agent's narration.
+const CONVERSATION_SHARE: (u64, u64) = (32, 58);
+/// What a small and a large block are, in tokens.
+const BLOCK_SIZES: (u64, u64) = (600, 5_000);
+/// Heads the lines of what stands nowhere else in the block.
+const LOST_HEADING: &str = "## Further exact values (from the ledger)\n";
+/// The part of a block that what a story left out may fill, beside the sections that hold most of it.
+const LOST_SHARE: u64 = 3;
+/// What is left over without another look.
+const SLACK_TOKENS: u64 = 24;
+
+const CONVERSATION_HEADING: &str = "## Conversation\n";
+const EVIDENCE_HEADING: &str = "## Evidence\n";
+const STEPS_HEADING: &str = "## Last steps\n";
+
+impl Scribe {
+    pub(super) fn body(&self, sheet: &Sheet<'_>, room: u64, request: &str) -> (String, Vec<Snippet>) {
+        let count = sheet.count;
+        let notice = match sheet.story {
+            Some(story) => story.notice,
+            None if room >= ROOM_FOR_NOTICE => frame::NOTICE,
+            None => frame::SHORT_NOTICE,
+        };
+        let story = sheet.story.map_or("", |story| story.text);
+        let notes = self.notes(sheet.span);
+        let left = room.saturating_sub(count(&frame::wrap(&self.key, title(sheet), notice)) + count(&notes));
+        if sheet.story.is_some_and(|story| !story.has_ledger) {
+            let story = page::shortened(story, left, count);
+            return (format!("{notice}\n\n{story}\n\n{notes}"), Vec::new());
+        }
+        let story = page::shortened(story, left * 2 / 3, count);
+        let left = left.saturating_sub(count(&story));
+        let share = self.conversation_share(sheet, left);
+        let mut layers = self.layers(sheet, &story, request, left, share);
+        let spare = left.saturating_sub(count(&layers.text()));
+        // Where evidence needs less than it could have, more of what was said goes in.
+        if spare > SLACK_TOKENS.max(left / 50) {
+            let share = share + spare * 100 / left.max(1);
+            let fuller = self.layers(sheet, &story, request, left, share);
+            if count(&fuller.text()) <= left {
+                layers = fuller;
+            }
+        }
+        let story = if story.is_empty() {
+            story
+        } else {
+            format!("{story}\n\n")
+        };
+        let body = format!("{notice}\n{story}{}{notes}", layers.text());
+        (body.trim().to_owned(), layers.snippets)
+    }
+
+    /// Percent of the room that the conversation may fill before evidence gets some: more in a small block, and more where there is
+    /// little but talk, which evidence has nothing to add to.
+    fn conversation_share(&self, sheet: &Sheet<'_>, left: u64) -> u64 {
+        let share = by_size(CONVERSATION_SHARE, left);
+        let (mut talk, mut work) = (0u64, 0u64);
+        for index in (0..sheet.messages.len()).filter(|index| !sheet.span.keeps(*index)) {
+            for part in &sheet.messages[index].parts {
+                match part {
+                    Part::Text(text) => talk += text.len() as u64,
+                    Part::Call(call) => work += call.input.as_str().len() as u64,
+                    Part::Result(result) => work += result.content.iter().map(content_length).sum::<u64>(),
+                    Part::Thinking(_) | Part::Media(_) | Part::Opaque(_) => {}
+                }
+            }
+        }
+        let by_talk = talk * 100 / (talk + work).max(1);
+        share.max(by_talk).min(100)
+    }
+
+    fn layers(&self, sheet: &Sheet<'_>, story: &str, request: &str, left: u64, share: u64) -> Layers {
+        let count = sheet.count;
+        let kept: BTreeSet<u32> = sheet.span.kept.iter().map(|index| self.numbers[*index]).collect();
+        let focus = page::focus_words(sheet.focus);
+        let headings: u64 = [CONVERSATION_HEADING, EVIDENCE_HEADING, STEPS_HEADING]
+            .iter()
+            .map(|heading| count(heading))
+            .sum();
+        let left = left.saturating_sub(headings);
+        let cold: Vec<(u32, &Message)> = (0..sheet.messages.len())
+            .filter(|index| !sheet.span.keeps(*index) && self.numbers[*index] != NO_NUMBER)
+            .map(|index| (self.numbers[index], self.shown(sheet.messages, index)))
+            .collect();
+        let records = self.ledger.conversation().records();
+        let input = SelectionInput {
+            records,
+            is_cold: &|number| !kept.contains(&number),
+            count,
+            focus: &focus,
+        };
+        let mut selector = Selector::new(&input);
+        selector.choose_person(left * PERSON_SHARE / 100);
+        let spare = left.saturating_sub(selector.used());
+        let steps_share = by_size(STEPS_SHARE, left);
+        let steps = last_steps(&cold, (left * steps_share / 100).min(spare * 2 / 3), count);
+        let spare = spare.saturating_sub(count(&steps));
+        let sections = self.sections(sheet, story, (left * by_size(SECTIONS_SHARE, left) / 100).min(spare));
+        let taken = count(&steps) + sections.tokens;
+        selector.choose_rest((left * share / 100).min(left.saturating_sub(taken)));
+        let mut layers = Layers {
+            conversation: render::render(self.ledger.conversation(), selector.selection()),
+            sections: sections.text(),
+            steps,
+            snippets: Vec::new(),
+        };
+        if let Some(missing) = sheet.missing {
+            let seen = format!("{request}\n{story}\n{}", layers.text());
+            let lost = page::lost_lines(missing(&seen), left / LOST_SHARE, count);
+            if !lost.is_empty() {
+                layers.sections.push_str(LOST_HEADING);
+                layers.sections.push_str(&lost);
+            }
+        }
+        let shown = format!("{request}\n{story}\n{}", layers.text());
+        let used = count(&layers.text());
+        layers.snippets = self.choose(sheet, &shown, left.saturating_sub(used));
+        layers
+    }
+
+    fn sections(&self, sheet: &Sheet<'_>, story: &str, room: u64) -> Sections {
+        let kept: BTreeSet<u32> = sheet.span.kept.iter().map(|index| self.numbers[*index]).collect();
+        let is_cold = |entry: &&Entry| !kept.contains(&entry.last) || !kept.contains(&entry.first);
+        // What was done comes as views, from records with their last state.
+        let is_said = |entry: &&Entry| !views::tell(entry);
+        let is_current = |entry: &&Entry| !self.is_corrected(entry);
+        let wanted = Wanted {
+            focus: sheet.focus,
+            // Measured alone, where evidence tells of the rest, the newest facts do better than the rarest.
+            rare_first: sheet.missing.is_some(),
+        };
+        page::fill(
+            self.ledger.entries().filter(is_cold).filter(is_said).filter(is_current),
+            views::views(&self.ledger, &kept, story),
+            &Quoting::new(&self.ledger),
+            &wanted,
+            room,
+            sheet.count,
+        )
+    }
+
+    /// Whether a later word corrects the sentence that a fact is from.
+    fn is_corrected(&self, entry: &Entry) -> bool {
+        let spoken = matches!(entry.author, Author::User | Author::Assistant);
+        spoken && entry.kind == Kind::Fact && self.ledger.conversation().is_corrected(entry.first, &entry.value)
+    }
+}
+
+/// The layers of a block, each as text.
+struct Layers {
+    conversation: String,
+    sections: String,
+    steps: String,
+    snippets: Vec<Snippet>,
+}
+
+impl Layers {
+    fn text(&self) -> String {
+        let mut text = String::new();
+        let mut layer = |heading: &str, lines: &str| {
+            if !lines.trim().is_empty() {
+                text.push_str(heading);
+                text.push_str(lines);
+            }
+        };
+        layer(CONVERSATION_HEADING, &self.conversation);
+        layer("", &self.sections);
+        layer(EVIDENCE_HEADING, &render_evidence(&self.snippets));
+        layer(STEPS_HEADING, &self.steps);
+        text
+    }
+}
+
+/// A share between those of a small and a large block.
+fn by_size((small, large): (u64, u64), left: u64) -> u64 {
+    let (from, until) = BLOCK_SIZES;
+    let grown = left.clamp(from, until) - from;
+    small + (large - small) * grown / (until - from)
+}
+
+fn content_length(content: &Content) -> u64 {
+    match content {
+        Content::Text(text) => text.len() as u64,
+        Content::Media(_) | Content::Opaque(_) => 0,
+    }
+}

@@ -1,0 +1,302 @@
+//! The last steps before the tail, newest in most detail: what the agent said, what it called, and what came of it.
+//!
+//! This is the exact point that the work has reached. Every line is the agent's words, a call with its telling arguments, or telling
+//! lines of a result; bodies of files that were only read are not copied, for they can be read again.
+
+use std::collections::HashMap;
+
+use crate::decide::Deed;
+use crate::decide::asked;
+use crate::decide::changed_paths;
+use crate::decide::cut;
+use crate::decide::deed_of_call;
+use crate::json::Object;
+use crate::ledger::page::flat;
+use crate::ledger::page::source;
+use crate::ledger::statements::sentences::split;
+use crate::shrink::telling_lines;
+use crate::transcript::Author;
+use crate::transcript::CallId;
+use crate::transcript::Content;
+use crate::transcript::Input;
+use crate::transcript::Message;
+use crate::transcript::Part;
+use crate::transcript::ToolCall;
+use crate::transcript::ToolOutcome;
+use crate::transcript::ToolResult;
+
+/// How much is shown of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct StepDetail {
+    /// Tokens of the agent's words.
+    words: u64,
+    /// Characters of a call's arguments.
+    arguments: usize,
+    /// Lines that an edit put in.
+    edited: usize,
+    /// Telling lines of a result.
+    lines: usize,
+}
+
+/// Details from the newest steps to the oldest, each with the percentage of the budget that the steps up to it may fill. The shares
+/// are those of the sketch that agents continued best from: half for where the work stands, the rest for how it got there.
+const DETAILS: [(u64, StepDetail); 3] = [
+    (
+        50,
+        StepDetail {
+            words: 200,
+            arguments: 320,
+            edited: 14,
+            lines: 8,
+        },
+    ),
+    (
+        80,
+        StepDetail {
+            words: 60,
+            arguments: 160,
+            edited: 3,
+            lines: 3,
+        },
+    ),
+    (
+        100,
+        StepDetail {
+            words: 24,
+            arguments: 90,
+            edited: 0,
+            lines: 1,
+        },
+    ),
+];
+/// Characters of a shown line of output or of an edit.
+const LINE_CHARACTERS: usize = 180;
+/// So many steps in a row that do not fit end the search.
+const MISSES: usize = 3;
+
+/// The newest of these messages as lines, oldest first, within a budget. Messages come with their numbers, oldest first.
+pub fn last_steps(messages: &[(u32, &Message)], budget: u64, count: &dyn Fn(&str) -> u64) -> String {
+    let mut results: HashMap<&CallId, (u32, &ToolResult)> = HashMap::new();
+    let mut steps: Vec<String> = Vec::new();
+    let mut used = 0;
+    let mut misses = 0;
+    for (number, message) in messages.iter().rev() {
+        for result in message.results() {
+            results.insert(&result.id, (*number, result));
+        }
+        if used * 20 >= budget * 19 || misses >= MISSES {
+            break;
+        }
+        let share = used * 100 / budget.max(1);
+        let details = DETAILS
+            .iter()
+            .filter(|(until, _)| share < *until)
+            .map(|(_, detail)| *detail);
+        let mut is_shown = false;
+        for detail in details {
+            let step = step_lines(*number, message, &results, detail, count);
+            if step.is_empty() {
+                is_shown = true;
+                break;
+            }
+            let cost = count(&step) + 1;
+            if used + cost <= budget {
+                used += cost;
+                steps.push(step);
+                is_shown = true;
+                break;
+            }
+        }
+        misses = if is_shown { 0 } else { misses + 1 };
+    }
+    steps.reverse();
+    steps.concat()
+}
+
+fn step_lines(
+    number: u32,
+    message: &Message,
+    results: &HashMap<&CallId, (u32, &ToolResult)>,
+    detail: StepDetail,
+    count: &dyn Fn(&str) -> u64,
+) -> String {
+    let author = message.author;
+    // Talk stands in the conversation; a step is a message that calls something.
+    if author != Author::Assistant || message.calls().next().is_none() {
+        return String::new();
+    }
+    let mut lines: Vec<String> = Vec::new();
+    let mut words = String::new();
+    for part in &message.parts {
+        match part {
+            Part::Text(text) => {
+                words.push_str(&shortened_words(text, detail.words, count));
+                words.push(' ');
+            }
+            Part::Call(call) => call_lines(call, results.get(&call.id).copied(), detail, &mut lines),
+            Part::Result(_) | Part::Thinking(_) | Part::Media(_) | Part::Opaque(_) => {}
+        }
+    }
+    if words.trim().is_empty() && lines.is_empty() {
+        return String::new();
+    }
+    let mut step = format!("- {} {}", source(author, number, number), words.trim());
+    step.truncate(step.trim_end().len());
+    step.push('\n');
+    for line in lines {
+        step.push_str("  ");
+        step.push_str(&line);
+        step.push('\n');
+    }
+    step
+}
+
+/// The beginning and the end of the agent's words: what it saw, and what it was about to do.
+fn shortened_words(text: &str, tokens: u64, count: &dyn Fn(&str) -> u64) -> String {
+    let whole = flat(text);
+    if count(&whole) <= tokens {
+        return whole;
+    }
+    let sentences: Vec<String> = split(text).into_iter().map(|range| flat(&text[range])).collect();
+    let costs: Vec<u64> = sentences.iter().map(|sentence| count(sentence) + 1).collect();
+    let mut is_kept = vec![false; sentences.len()];
+    let mut used = 0;
+    let last = (0..sentences.len()).rev().take(sentences.len().div_ceil(2));
+    let first = 0..sentences.len() / 2;
+    // In turns from both ends.
+    let mut order: Vec<usize> = Vec::with_capacity(sentences.len());
+    let (mut last, mut first) = (last, first);
+    loop {
+        let pair = [last.next(), first.next()];
+        if pair == [None, None] {
+            break;
+        }
+        order.extend(pair.into_iter().flatten());
+    }
+    for index in order {
+        if used + costs[index] > tokens {
+            break;
+        }
+        used += costs[index];
+        is_kept[index] = true;
+    }
+    if used == 0 {
+        return cut(&whole, tokens as usize * 4);
+    }
+    let mut shown = String::new();
+    let mut gap = false;
+    for (sentence, kept) in sentences.iter().zip(is_kept) {
+        if !kept {
+            gap = true;
+            continue;
+        }
+        if !shown.is_empty() {
+            shown.push(' ');
+        }
+        if std::mem::take(&mut gap) {
+            shown.push_str("[…] ");
+        }
+        shown.push_str(sentence);
+    }
+    shown
+}
+
+fn call_lines(call: &ToolCall, result: Option<(u32, &ToolResult)>, detail: StepDetail, lines: &mut Vec<String>) {
+    let deed = deed_of_call(call);
+    let name = flat(&call.name);
+    match deed {
+        Deed::Edit | Deed::Write => {
+            let paths: Vec<String> = changed_paths(call).iter().map(|path| flat(path)).collect();
+            let what = match paths.is_empty() {
+                true => flat(&asked(call, detail.arguments)),
+                false => paths.join(", "),
+            };
+            lines.push(format!("{name} {what}"));
+            for line in put_in(call).into_iter().take(detail.edited) {
+                lines.push(format!("  + {}", cut(&flat(&line), LINE_CHARACTERS)));
+            }
+        }
+        _ => lines.push(format!("{name}: {}", flat(&asked(call, detail.arguments)))),
+    }
+    let Some((_, result)) = result else {
+        return;
+    };
+    let output = result_text(result);
+    let failed = result.outcome == ToolOutcome::Failure;
+    let most = match deed {
+        // What was read stands in its file, what was written in the call.
+        Deed::Read | Deed::Edit | Deed::Write if !failed => 0,
+        Deed::Search | Deed::Fetch if !failed => detail.lines.min(3),
+        _ => detail.lines,
+    };
+    if failed {
+        lines.push("→ failed".to_owned());
+    }
+    if most == 0 {
+        return;
+    }
+    let told = telling_lines(&output, most);
+    let shown: Vec<String> = told
+        .iter()
+        .map(|line| cut(&flat(line), LINE_CHARACTERS))
+        .filter(|line| !line.is_empty())
+        .collect();
+    if shown.is_empty() {
+        if !failed {
+            lines.push("→ (no output)".to_owned());
+        }
+        return;
+    }
+    lines.extend(shown.into_iter().map(|line| format!("→ {line}")));
+}
+
+fn result_text(result: &ToolResult) -> String {
+    let texts = result.content.iter().filter_map(|content| match content {
+        Content::Text(text) => Some(&**text),
+        Content::Media(_) | Content::Opaque(_) => None,
+    });
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+/// Lines that an edit put in: those of its new text that are not in the old one, or the added lines of a patch.
+fn put_in(call: &ToolCall) -> Vec<String> {
+    const NEW: [&str; 8] = [
+        "new_string",
+        "new_str",
+        "newText",
+        "new_text",
+        "replacement",
+        "insert_text",
+        "content",
+        "file_text",
+    ];
+    const OLD: [&str; 5] = ["old_string", "old_str", "oldText", "old_text", "search"];
+    const PATCH: [&str; 4] = ["patch", "input", "diff", "command"];
+    let added = |patch: &str| -> Vec<String> {
+        let lines = patch
+            .lines()
+            .filter(|line| line.starts_with('+') && !line.starts_with("+++"));
+        lines
+            .map(|line| line[1..].to_owned())
+            .filter(|line| !line.trim().is_empty())
+            .collect()
+    };
+    let object = match &call.input {
+        Input::Text(text) => return added(text),
+        Input::Json(json) => Object::parse(json).unwrap_or_default(),
+    };
+    let first = |keys: &[&str]| keys.iter().find_map(|key| object.text(key));
+    if let Some(new) = first(&NEW) {
+        let old = first(&OLD).unwrap_or_default();
+        let known: std::collections::HashSet<&str> = old.lines().map(str::trim).collect();
+        let lines = new
+            .lines()
+            .filter(|line| !line.trim().is_empty() && !known.contains(line.trim()));
+        return lines.map(str::to_owned).collect();
+    }
+    first(&PATCH).map(|patch| added(&patch)).unwrap_or_default()
+}
+
+#[cfg(test)]
+#[path = "steps_tests.rs"]
+mod tests;

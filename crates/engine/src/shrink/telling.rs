@@ -1,0 +1,293 @@
+//! The few lines of a tool output that tell most, for places where one line stands for all of it.
+//!
+//! Failures come first, then counts of an outcome, then what differs from its neighbours; an output with nothing of that
+//! is told by how it ends, or by how it begins where it is a file, a page or a list. Lines are shown without time stamps
+//! and ids, in at most 160 characters. The work grows with the length of the output.
+
+use std::collections::HashMap;
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::ContentKind;
+use super::clean;
+use super::code;
+use super::envelope;
+use super::kind;
+use super::shape::shape;
+use super::signals;
+use super::signals::pattern;
+use super::table;
+use super::tape::Tape;
+use super::telling_json;
+use super::telling_noise::has_words;
+use super::telling_noise::without_noise;
+
+/// Why a line is shown, the strongest reason first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum LineSignal {
+    /// It reports a failure.
+    Failure,
+    /// It counts an outcome or names the exit code of a failure.
+    Summary,
+    /// It differs from its neighbours.
+    Odd,
+    /// It says how something is.
+    State,
+    /// It warns.
+    Warning,
+    /// It has a word of failure in it.
+    Mention,
+    /// It is how the output ends or begins.
+    Plain,
+    /// It says that nothing happened.
+    Calm,
+}
+
+/// A line that may be shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct OfferedLine {
+    pub signal: LineSignal,
+    /// Where it stands; later lines have higher numbers.
+    pub place: usize,
+    /// The line without its noise.
+    pub text: String,
+}
+
+impl OfferedLine {
+    pub fn of(signal: LineSignal, place: usize, line: &str) -> Option<Self> {
+        let text = without_noise(line)?;
+        Some(Self { signal, place, text })
+    }
+}
+
+/// The line of an output that tells most, without time stamps and ids, in at most 160 characters.
+///
+/// ```
+/// use mainstay_engine::shrink::telling_line;
+///
+/// let output = "2026-01-31T10:20:30Z INFO starting\n2026-01-31T10:20:31Z ERROR disk full\n2026-01-31T10:20:32Z INFO stopped";
+/// assert_eq!(telling_line(output).as_deref(), Some("ERROR disk full"));
+/// assert_eq!(telling_line(r#"{"id":7,"status":"failed","log":null}"#).as_deref(), Some("status: failed, id: 7"));
+/// assert_eq!(telling_line(" \n"), None);
+/// ```
+pub fn telling_line(output: &str) -> Option<String> {
+    tell(output).map(|told| told.text)
+}
+
+/// A telling line, and whether it is told for a failure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToldLine {
+    /// The line without time stamps and ids.
+    pub text: String,
+    /// Whether it reports a failure.
+    pub reports_failure: bool,
+}
+
+/// The line of an output that tells most, and whether it reports a failure.
+pub fn tell(output: &str) -> Option<ToldLine> {
+    let told = choose(offers(output, 0, 1), 1).pop()?;
+    Some(ToldLine {
+        reports_failure: told.signal == LineSignal::Failure,
+        text: told.text,
+    })
+}
+
+/// The lines of an output that tell most, at most so many, in the order in which they stand there. Lines that differ only
+/// in numbers are shown once.
+pub fn telling_lines(output: &str, most: usize) -> Vec<String> {
+    let chosen = choose(offers(output, 0, most), most);
+    chosen.into_iter().map(|telling| telling.text).collect()
+}
+
+/// The line with which an output begins, in the same form: for a file that was read, whose words of failure are its
+/// content and not how reading it went.
+pub fn opening_line(output: &str) -> Option<String> {
+    let clean = clean::clean(output);
+    let body = envelope(&clean).1;
+    if let (ContentKind::Json, Some(tape)) = (kind::detect(body), Tape::document(body)) {
+        let offers = telling_json::offers(&tape, 0);
+        return offers.into_iter().next().map(|telling| telling.text);
+    }
+    let mut lines = body.lines().map(code::bare_view);
+    lines.find_map(without_noise)
+}
+
+/// All lines that may be shown, in order. Of an output that says nothing in particular these are the last or first `most`.
+pub(super) fn offers(output: &str, nested: usize, most: usize) -> Vec<OfferedLine> {
+    let clean = clean::clean(output);
+    let (head, body) = envelope(&clean);
+    let kind = kind::detect(body);
+    let mut offers = match kind {
+        ContentKind::Json => Tape::document(body).map(|tape| telling_json::offers(&tape, nested)),
+        ContentKind::JsonLines => Tape::lines(body).map(|tape| telling_json::offers(&tape, nested)),
+        _ => None,
+    }
+    .unwrap_or_else(|| of_lines(kind, body, most));
+    // A wrapper says how the program ended before its output; only a failure is worth a line.
+    let ends = head
+        .lines()
+        .filter(|line| exit_code(line).is_some_and(|code| code != 0));
+    offers.extend(ends.filter_map(|line| OfferedLine::of(LineSignal::Summary, 0, line)));
+    offers
+}
+
+/// Takes the strongest lines. Where there is room for two, failures leave one for the outcome.
+fn choose(mut offers: Vec<OfferedLine>, most: usize) -> Vec<OfferedLine> {
+    offers.sort_by_key(|telling| telling.place);
+    let mut seen = HashSet::new();
+    offers.retain(|telling| seen.insert((telling.signal, shape(&telling.text))));
+    // What says little stands only where nothing says more.
+    let lowest = match offers.iter().map(|telling| telling.signal).min() {
+        Some(signal) if signal < LineSignal::Plain => LineSignal::Mention,
+        Some(signal) => signal,
+        None => return Vec::new(),
+    };
+    offers.retain(|telling| telling.signal <= lowest);
+    let summary = best_summary(&offers);
+    let mut order: Vec<usize> = (0..offers.len()).collect();
+    // Of lines that are as strong the first is nearest to the cause.
+    order.sort_by_key(|index| (offers[*index].signal, summary != Some(*index)));
+    order.truncate(most);
+    if let Some(summary) = summary.filter(|summary| most > 1 && !order.contains(summary)) {
+        order.pop();
+        order.push(summary);
+    }
+    order.sort_unstable();
+    order.into_iter().map(|index| offers[index].clone()).collect()
+}
+
+/// A summary that says only how long it took.
+static TIMING: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?i)^(?:finished|time|duration|done in|start at|total test time)\b"));
+
+/// Of many counts the last that names a failure, else the last that counted anything: an empty suite at the end says
+/// nothing about the full one before it.
+fn best_summary(offers: &[OfferedLine]) -> Option<usize> {
+    let is_summary = |telling: &OfferedLine| telling.signal == LineSignal::Summary;
+    let last = |wanted: &dyn Fn(&str) -> bool| offers.iter().rposition(|one| is_summary(one) && wanted(&one.text));
+    last(&signals::is_mention)
+        .or_else(|| last(&counts_something))
+        .or_else(|| last(&|line| !TIMING.is_match(line)))
+        .or_else(|| last(&|_| true))
+}
+
+/// Whether a line has a whole number above zero; `0.01s` is a time.
+fn counts_something(line: &str) -> bool {
+    let words = line.split(|c: char| !c.is_alphanumeric() && c != '.');
+    let mut numbers = words.filter_map(|word| word.parse::<u64>().ok());
+    numbers.any(|number| number > 0)
+}
+
+/// Headings that announce failures and name none.
+static HEADING: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?i)^\W*(?:failures?|errors?|failed(?: tests?| examples?)?|short test summary info|traceback \(most recent call last\)|caused by|stderr|during handling of the above exception.*)\W*$",
+    )
+});
+
+/// What only a program that failed prints at the start of a line: a short trace shows more code than anything else.
+static THROWN: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"^(?:(?:[\w$]+\.)*[A-Z]\w*(?:Error|Exception): \S|(?:error|fatal|panic)(?:\[\w+\])?: \S|thread '.*' panicked at )",
+    )
+});
+
+/// The code in a line that names how a program ended.
+static EXIT: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?i)\b(?:exit(?:ed)?(?: with)?(?: code| status)?|(?:exit|return)[ _]?code|return(?:ed)?(?: code)?)[ :=]{1,3}(-?\d{1,10})\b",
+    )
+});
+
+fn exit_code(line: &str) -> Option<i64> {
+    EXIT.captures(line)?.get(1)?.as_str().parse().ok()
+}
+
+/// The most bytes of a line that are searched: longer lines are data.
+const SEARCHED: usize = 2000;
+
+fn of_lines(kind: ContentKind, body: &str, most: usize) -> Vec<OfferedLine> {
+    let lines: Vec<&str> = body.lines().filter(|line| has_words(line)).collect();
+    // Code that raises an error has not failed, and a file that was found is not one that is broken.
+    let is_content = matches!(
+        kind,
+        ContentKind::Code
+            | ContentKind::Diff
+            | ContentKind::SearchHits
+            | ContentKind::Listing
+            | ContentKind::Html
+            | ContentKind::Base64
+    );
+    let odd = match kind {
+        ContentKind::Table => table::odd_rows(&lines),
+        ContentKind::Log => rare_entries(&lines),
+        _ => Vec::new(),
+    };
+    let mut offers = Vec::new();
+    for (place, line) in lines.iter().enumerate() {
+        let looked_at = &line[..line.floor_char_boundary(SEARCHED.min(line.len()))];
+        let is_odd = odd.get(place).copied().unwrap_or(false);
+        let signal = match is_content {
+            true => (kind == ContentKind::Code && THROWN.is_match(looked_at)).then_some(LineSignal::Failure),
+            false => signal_of(kind, looked_at, is_odd),
+        };
+        offers.extend(signal.and_then(|signal| OfferedLine::of(signal, place, line)));
+    }
+    if offers.is_empty() {
+        let shown = |(place, line): (usize, &&str)| OfferedLine::of(LineSignal::Plain, place, code::bare_view(line));
+        let numbered = lines.iter().enumerate();
+        // A file or a list is told by how it begins, everything else by how it ended.
+        offers = match is_content || kind == ContentKind::Table {
+            true => numbered.filter_map(shown).take(most).collect(),
+            false => numbered.rev().filter_map(shown).take(most).collect(),
+        };
+    }
+    offers
+}
+
+fn signal_of(kind: ContentKind, line: &str, is_odd: bool) -> Option<LineSignal> {
+    if let Some(code) = exit_code(line) {
+        return Some(if code == 0 {
+            LineSignal::Calm
+        } else {
+            LineSignal::Summary
+        });
+    }
+    if signals::is_summary(line) {
+        return Some(LineSignal::Summary);
+    }
+    if HEADING.is_match(line) {
+        return None;
+    }
+    if signals::is_report(line) || kind == ContentKind::Log && signals::is_mention(line) {
+        return Some(LineSignal::Failure);
+    }
+    if is_odd {
+        return Some(LineSignal::Odd);
+    }
+    if signals::is_warning(line) {
+        return Some(LineSignal::Warning);
+    }
+    signals::is_mention(line).then_some(LineSignal::Mention)
+}
+
+/// Entries of a log whose message comes once among messages that come again and again.
+fn rare_entries(lines: &[&str]) -> Vec<bool> {
+    let shapes: Vec<u64> = lines.iter().map(|line| shape(line)).collect();
+    let mut counts: HashMap<u64, usize> = HashMap::new();
+    for shape in &shapes {
+        *counts.entry(*shape).or_insert(0) += 1;
+    }
+    let rare = shapes.iter().filter(|shape| counts[shape] == 1).count();
+    // Where many messages come once, none of them is odd.
+    if rare * 10 > shapes.len() {
+        return Vec::new();
+    }
+    shapes.iter().map(|shape| counts[shape] == 1).collect()
+}
+
+#[cfg(test)]
+#[path = "telling_tests.rs"]
+mod tests;
