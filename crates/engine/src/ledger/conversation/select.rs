@@ -21,6 +21,10 @@ const LINE_TOKENS: u64 = 8;
 /// What a mark of a later word costs.
 const MARK_TOKENS: u64 = 18;
 
+/// What an identifier that the agent will use again adds to a sentence of its own, and how many of them count. Measured on the
+/// board: with both, identifiers that are used later gain three hundredths and facts lose none.
+const EXPECTED_USE_WORTH: f64 = 4.0;
+const EXPECTED_USE_LIMIT: f64 = 2.0;
 /// An answer of more sentences is a long one.
 const LONG_ANSWER: usize = 14;
 
@@ -37,6 +41,10 @@ pub struct SelectionInput<'a> {
     pub count: &'a dyn Fn(&str) -> u64,
     /// Words, in lower case, of the topic that a host named.
     pub focus: &'a [String],
+    /// A message that is restated elsewhere in the result, and what is restated of it: those sentences are not shown twice.
+    pub restated: Option<(u32, &'a str)>,
+    /// How many identifiers of a text the agent is expected to use again.
+    pub expected_use: &'a dyn Fn(&str) -> f64,
 }
 
 /// A selection on its way.
@@ -87,36 +95,42 @@ impl<'a> Selector<'a> {
         &self.chosen
     }
 
-    /// The person's words: short messages whole, their exchanges, then sentences of long ones by worth, within a budget.
-    pub fn choose_person(&mut self, budget: u64) {
+    /// The person's words: short messages whole, their exchanges, then sentences of long ones by worth. Long messages fill at most
+    /// `long_budget` tokens of the budget, so that a brief does not take the room of everything that followed it.
+    pub fn choose_person(&mut self, budget: u64, long_budget: u64) {
         let input = self.input;
-        let cold = |record: &ConversationRecord| (input.is_cold)(record.number);
         let person: Vec<usize> = (0..input.records.len())
-            .filter(|position| input.records[*position].speaker == Speaker::Person && cold(&input.records[*position]))
+            .filter(|position| {
+                let record = &input.records[*position];
+                record.speaker == Speaker::Person && (input.is_cold)(record.number)
+            })
             .collect();
         let Some((&first, &newest)) = person.first().zip(person.last()) else {
             return;
         };
-        // The task and the newest request come first, each within a share where they are long.
-        for position in [newest, first] {
-            self.choose_whole_or_best(position, budget / 4);
-        }
-        let short: Vec<usize> = person
+        let (short, long): (Vec<usize>, Vec<usize>) = person
             .iter()
-            .copied()
-            .filter(|position| self.record_tokens(*position) <= SHORT_MESSAGE)
-            .collect();
+            .partition(|position| self.record_tokens(**position) <= SHORT_MESSAGE);
+        // The task and the newest request come first, each within a share where they are long. Where newer words stay in the
+        // conversation, the newest of the others is one message among many.
+        let is_newest = input.records[newest..]
+            .iter()
+            .all(|record| record.speaker != Speaker::Person || (input.is_cold)(record.number));
+        let opening = [is_newest.then_some(newest), Some(first)];
+        for position in opening.into_iter().flatten() {
+            let share = match long.contains(&position) {
+                true => long_budget / 2,
+                false => budget / 4,
+            };
+            self.choose_whole_or_best(position, share);
+        }
         let cost: u64 = short.iter().map(|position| self.missing_tokens(*position)).sum();
         if self.used + cost <= budget {
             for position in &short {
                 self.choose_whole(*position);
             }
         } else {
-            // In a long chat small talk competes with what the agent found.
-            let all: Vec<usize> = (0..input.records.len())
-                .filter(|position| cold(&input.records[*position]))
-                .collect();
-            let candidates = self.candidates(&all);
+            let candidates = self.candidates(&short);
             self.take_best(candidates, budget);
         }
         let replies: Vec<usize> = person
@@ -128,14 +142,8 @@ impl<'a> Selector<'a> {
         for position in replies {
             self.choose_exchange(position, budget);
         }
-        let long: Vec<usize> = person
-            .iter()
-            .copied()
-            .filter(|position| !short.contains(position))
-            .collect();
-        // The rest of long messages gets at most a third of the block, which the caller's budget accounts for.
         let candidates = self.candidates(&long);
-        self.take_best(candidates, budget);
+        self.take_best(candidates, budget.min(self.used + long_budget / 2));
     }
 
     /// The agent's words, and what is left of the person's, by worth, up to a budget for everything that is chosen.
@@ -160,7 +168,9 @@ impl<'a> Selector<'a> {
 
     fn choose_whole(&mut self, position: usize) {
         for sentence in 0..self.input.records[position].sentences.len() {
-            self.take(position, sentence);
+            if !self.is_restated(position, sentence) {
+                self.take(position, sentence);
+            }
         }
     }
 
@@ -205,7 +215,7 @@ impl<'a> Selector<'a> {
         for position in positions {
             let record = &self.input.records[*position];
             for (index, sentence) in record.sentences.iter().enumerate() {
-                if self.is_chosen(*position, index) {
+                if self.is_chosen(*position, index) || self.is_restated(*position, index) {
                     continue;
                 }
                 let age = (*position as f64 + 1.0) / total;
@@ -227,7 +237,7 @@ impl<'a> Selector<'a> {
             let record = &self.input.records[candidate.record];
             let sentence = &record.sentences[candidate.sentence];
             let tokens = f64::from(sentence.end - sentence.start) / 4.0;
-            candidate.worth /= (tokens + 10.0).powf(0.6);
+            candidate.worth /= (tokens + 10.0).sqrt();
         }
         candidates.sort_by(|one, other| {
             let worth = other.worth.total_cmp(&one.worth);
@@ -256,21 +266,32 @@ impl<'a> Selector<'a> {
     fn worth(&self, record: &ConversationRecord, sentence: &ConversationSentence, age: f64) -> f64 {
         let words = record.words_of(sentence);
         let signs = sentence.signs;
+        let flag = |is: bool, worth: f64| if is { worth } else { 0.0 };
+        let is_person = record.speaker == Speaker::Person;
         let mut worth = match (record.speaker, record.closes_turn) {
-            (Speaker::Person, _) => 2.0,
+            (Speaker::Person, _) => 1.0,
             (Speaker::Agent, true) => 1.2,
             (Speaker::Agent, false) => 0.35,
         };
         worth += f64::from(signs.values.min(3)) * 0.7 + f64::from(signs.names.min(2)) * 0.35;
-        worth += f64::from(u8::from(signs.negation)) * 0.6 + f64::from(u8::from(signs.cue)) * 0.9;
-        // What people say of themselves nobody else can say again; what they ask is answered behind it.
-        let is_told = record.speaker == Speaker::Person && signs.own && !signs.question;
-        worth += f64::from(u8::from(is_told)) * 0.9;
-        worth += f64::from(u8::from(signs.question)) * 0.2 + f64::from(u8::from(signs.corrects)) * 0.6;
-        let rarity = if record.speaker == Speaker::Person { 2.0 } else { 1.5 };
-        worth += rarity * self.rarity(words);
+        worth += flag(signs.negation, 0.6) + flag(signs.cue, 0.9) + flag(signs.corrects, 0.6);
+        // What people say of themselves nobody else can say again.
+        worth += flag(is_person && signs.own && !signs.question, 0.9);
+        worth += flag(signs.question, 0.2);
+        worth += if is_person { 2.0 } else { 1.5 } * self.rarity(words);
+        if !is_person {
+            worth += EXPECTED_USE_WORTH * (self.input.expected_use)(words).min(EXPECTED_USE_LIMIT);
+        }
+        // What a person asks is answered behind it.
+        if is_person && signs.question {
+            worth *= 0.6;
+        }
+        // "Here is what I found:" says nothing without what follows.
+        if words.ends_with(':') {
+            worth *= 0.3;
+        }
         // A long answer says what it says at its beginning and its end; its middle is lists and explanations.
-        if record.speaker == Speaker::Agent && record.sentences.len() > LONG_ANSWER && !is_at_an_end(record, sentence) {
+        if !is_person && record.sentences.len() > LONG_ANSWER && !is_at_an_end(record, sentence) {
             worth *= 0.45;
         }
         // A later word on the same thing makes an earlier one matter less, not nothing.
@@ -303,6 +324,14 @@ impl<'a> Selector<'a> {
         } else {
             f64::min(rare, 4.0) / f64::max(all, 4.0).sqrt()
         }
+    }
+
+    /// Whether a sentence stands in what is restated of its message.
+    fn is_restated(&self, record: usize, sentence: usize) -> bool {
+        let spoken = &self.input.records[record];
+        self.input.restated.is_some_and(|(number, text)| {
+            number == spoken.number && text.contains(spoken.words_of(&spoken.sentences[sentence]))
+        })
     }
 
     fn is_chosen(&self, record: usize, sentence: usize) -> bool {
@@ -352,7 +381,7 @@ impl<'a> Selector<'a> {
     fn missing_tokens(&mut self, position: usize) -> u64 {
         let mut missing = 0;
         for sentence in 0..self.input.records[position].sentences.len() {
-            if !self.is_chosen(position, sentence) {
+            if !self.is_chosen(position, sentence) && !self.is_restated(position, sentence) {
                 missing += self.cost(position, sentence);
             }
         }

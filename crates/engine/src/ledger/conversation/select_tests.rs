@@ -32,9 +32,11 @@ fn chosen(log: &ConversationLog, person: u64, all: u64, warm: u32, focus: &[Stri
         is_cold: &|number| number < warm,
         count: &count,
         focus,
+        restated: None,
+        expected_use: &|_| 0.0,
     };
     let mut selector = Selector::new(&input);
-    selector.choose_person(person);
+    selector.choose_person(person, person / 3);
     assert!(selector.used() <= person, "{} of {person}", selector.used());
     selector.choose_rest(all);
     (render(log, selector.selection()), selector.used())

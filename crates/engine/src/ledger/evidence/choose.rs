@@ -7,14 +7,16 @@
 
 use std::borrow::Borrow;
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::collections::HashSet;
 use std::fmt::Write;
 
 use crate::ledger::evidence::Evidence;
+use crate::ledger::evidence::Piece;
+use crate::ledger::evidence::Spoken;
 use crate::ledger::evidence::gains::Gains;
-use crate::ledger::evidence::gains::estimate;
 use crate::ledger::evidence::spoken;
 use crate::transcript::Author;
 use crate::transcript::Message;
@@ -142,13 +144,25 @@ impl PartialEq for Offer {
 
 impl Eq for Offer {}
 
+/// A text that evidence may be taken from. Most are never looked at, so it is made readable when it is.
+struct SourceText<'a> {
+    spoken: Spoken<'a>,
+    readable: OnceCell<Cow<'a, str>>,
+}
+
+impl SourceText<'_> {
+    fn text(&self) -> &str {
+        self.readable.get_or_init(|| self.spoken.text())
+    }
+}
+
 /// A choice on its way.
 struct Choice<'a> {
     evidence: &'a Evidence,
     room: &'a Room<'a>,
     gains: Gains<'a>,
     /// What each text says and who said it; nothing where it is not to be taken from.
-    texts: Vec<Option<(&'a str, Author, Option<&'a str>)>>,
+    texts: Vec<Option<SourceText<'a>>>,
     is_open: Vec<bool>,
     /// Tokens of each piece, and whether they are counted or estimated.
     costs: Vec<(u32, bool)>,
@@ -192,18 +206,18 @@ impl<'a> Choice<'a> {
 
     /// Looks at every piece once, the newest first: which are candidates, and about what they cost.
     fn look(&mut self) {
+        let pieces = &self.evidence.kept.pieces;
         let mut seen = HashSet::new();
-        for piece in (0..self.costs.len() as u32).rev() {
-            let body = self.body(piece, piece);
-            self.costs[piece as usize].0 = estimate(body) + 1;
+        for piece in (0..pieces.len()).rev() {
+            let Piece { text, cost, hash, .. } = pieces[piece];
+            self.costs[piece].0 = cost;
             // A number without a word beside it is no evidence of anything.
-            if !self.room.focus.is_empty() {
-                let lower = body.to_lowercase();
+            self.is_out[piece] = cost == 0 || self.texts[text as usize].is_none() || !seen.insert(hash);
+            if !self.room.focus.is_empty() && !self.is_out[piece] {
+                let lower = self.body(piece as u32, piece as u32).to_lowercase();
                 let speaks = self.room.focus.iter().any(|word| lower.contains(word.as_str()));
-                self.is_in_focus[piece as usize] = speaks;
+                self.is_in_focus[piece] = speaks;
             }
-            let is_bare = !body.contains(char::is_alphabetic);
-            self.is_out[piece as usize] = is_bare || !seen.insert(body.trim_ascii_start());
         }
     }
 
@@ -271,22 +285,19 @@ impl<'a> Choice<'a> {
                 continue;
             }
             is_new = true;
-            let body = self.body(one, one);
-            let shown = (self.room.filter)(body);
-            if shown.is_empty() {
-                self.is_out[one as usize] = true;
-            }
-            let tokens = (self.room.count)(&shown);
+            let shown = (self.room.filter)(self.body(one, one));
+            let (is_empty, tokens) = (shown.is_empty(), (self.room.count)(&shown));
+            self.is_out[one as usize] |= is_empty;
             self.costs[one as usize] = (u32::try_from(tokens).unwrap_or(u32::MAX / 4).saturating_add(1), true);
         }
         is_new
     }
 
     /// The text of neighbouring pieces, without the white space at its end.
-    fn body(&self, piece: u32, last: u32) -> &'a str {
+    fn body(&self, piece: u32, last: u32) -> &str {
         let pieces = &self.evidence.kept.pieces;
         let (head, tail) = (pieces[piece as usize], pieces[last as usize]);
-        let text = self.texts[head.text as usize].map_or("", |(text, _, _)| text);
+        let text = self.texts[head.text as usize].as_ref().map_or("", SourceText::text);
         text.get(head.start as usize..tail.end as usize)
             .unwrap_or("")
             .trim_ascii_end()
@@ -375,14 +386,14 @@ impl<'a> Choice<'a> {
         for run in chosen.chunk_by(follows) {
             let (first, last) = (run[0], run[run.len() - 1]);
             let text = pieces[first as usize].text as usize;
-            let Some((_, author, tool)) = self.texts[text] else {
+            let Some(SourceText { spoken, .. }) = &self.texts[text] else {
                 continue;
             };
             snippets.push(Snippet {
                 message: (self.room.number)(self.evidence.kept.texts[text].message),
                 text_slot: self.evidence.kept.texts[text].slot,
-                author,
-                tool: tool.map(Box::from),
+                author: spoken.author,
+                tool: spoken.tool.map(Box::from),
                 text: (self.room.filter)(self.body(first, last)).into_owned(),
             });
         }
@@ -391,11 +402,7 @@ impl<'a> Choice<'a> {
 }
 
 /// The texts that evidence may be taken from, in the order in which they were folded.
-fn texts<'a>(
-    evidence: &'a Evidence,
-    messages: &'a [&'a Message],
-    room: &Room<'_>,
-) -> Vec<Option<(&'a str, Author, Option<&'a str>)>> {
+fn texts<'a>(evidence: &'a Evidence, messages: &'a [&'a Message], room: &Room<'_>) -> Vec<Option<SourceText<'a>>> {
     let mut texts = Vec::with_capacity(evidence.kept.texts.len());
     for known in evidence.kept.texts.chunk_by(|a, b| a.message == b.message) {
         let message = messages.get(known[0].message as usize);
@@ -404,7 +411,10 @@ fn texts<'a>(
         // Slots rise within a message, so one walk over it finds them all.
         texts.extend(known.iter().map(|text| {
             let (spoken, _) = said.find(|(_, slot)| *slot == text.slot)?;
-            Some((spoken.text, spoken.author, spoken.tool))
+            Some(SourceText {
+                spoken,
+                readable: OnceCell::new(),
+            })
         }));
     }
     texts

@@ -16,24 +16,31 @@ mod folders;
 mod gains;
 mod pairs;
 mod pieces;
+mod readable;
 mod scan;
 mod stats;
 mod weights;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::hash::DefaultHasher;
+use std::hash::Hash;
+use std::hash::Hasher;
 
 use serde::Deserialize;
 use serde::Serialize;
 
 use crate::decide::marker::opens_block;
 use crate::ledger::evidence::folders::Folders;
+use crate::ledger::evidence::gains::estimate;
+use crate::ledger::evidence::readable::readable;
 use crate::ledger::evidence::stats::Clock;
 use crate::ledger::evidence::stats::Sighting;
 use crate::ledger::evidence::stats::Stats;
 use crate::ledger::evidence::stats::Voice;
+use crate::ledger::evidence::weights::expected_use;
 use crate::transcript::Author;
 use crate::transcript::Content;
-use crate::transcript::Input;
 use crate::transcript::Message;
 use crate::transcript::Part;
 
@@ -94,28 +101,36 @@ struct TextRef {
 /// A piece of a text, and the first of its occurrences; they end where those of the next piece begin. Saved as a row of
 /// numbers: there are many of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "(u32, u32, u32, u32)", into = "(u32, u32, u32, u32)")]
+#[serde(from = "PieceRow", into = "PieceRow")]
 struct Piece {
     text: u32,
     start: u32,
     end: u32,
     first: u32,
+    /// About how many tokens it costs; 0 when there is no word in it.
+    cost: u32,
+    /// Equal for equal words: repeats are found without the texts.
+    hash: u64,
 }
 
-impl From<(u32, u32, u32, u32)> for Piece {
-    fn from((text, start, end, first): (u32, u32, u32, u32)) -> Self {
+type PieceRow = (u32, u32, u32, u32, u32, u64);
+
+impl From<PieceRow> for Piece {
+    fn from((text, start, end, first, cost, hash): PieceRow) -> Self {
         Self {
             text,
             start,
             end,
             first,
+            cost,
+            hash,
         }
     }
 }
 
-impl From<Piece> for (u32, u32, u32, u32) {
+impl From<Piece> for PieceRow {
     fn from(piece: Piece) -> Self {
-        (piece.text, piece.start, piece.end, piece.first)
+        (piece.text, piece.start, piece.end, piece.first, piece.cost, piece.hash)
     }
 }
 
@@ -207,8 +222,18 @@ struct Spoken<'a> {
     voice: Voice,
     author: Author,
     tool: Option<&'a str>,
-    is_json: bool,
-    text: &'a str,
+    /// As the message has it.
+    raw: &'a str,
+}
+
+impl<'a> Spoken<'a> {
+    /// The text that pieces are cut from.
+    fn text(&self) -> Cow<'a, str> {
+        match self.voice {
+            Voice::Arguments | Voice::Tool => readable(self.raw),
+            Voice::System | Voice::User | Voice::Text => Cow::Borrowed(self.raw),
+        }
+    }
 }
 
 /// The texts of a message, in order. Reasoning and blocks we do not understand are not evidence.
@@ -222,8 +247,7 @@ fn spoken(message: &Message) -> impl Iterator<Item = Spoken<'_>> {
                 voice: Voice::Arguments,
                 author: Author::Assistant,
                 tool: Some(&call.name),
-                is_json: matches!(call.input, Input::Json(_)),
-                text: call.input.as_str(),
+                raw: call.input.as_str(),
             }],
             Part::Result(result) => result.content.iter().filter_map(output).collect(),
             Part::Thinking(_) | Part::Media(_) | Part::Opaque(_) => Vec::new(),
@@ -242,8 +266,7 @@ fn words(author: Author, text: &str) -> Spoken<'_> {
         voice,
         author,
         tool: None,
-        is_json: false,
-        text,
+        raw: text,
     }
 }
 
@@ -276,8 +299,9 @@ impl Evidence {
         }
         let mut offset = 0u32;
         for (slot, spoken) in (0u32..).zip(spoken(message)) {
+            let text = spoken.text();
             // Places are 32 bits wide; no provider takes a text of four gigabytes.
-            let Ok(length) = u32::try_from(spoken.text.len()) else {
+            let Ok(length) = u32::try_from(text.len()) else {
                 continue;
             };
             let tool = spoken.tool.and_then(|name| self.learn_tool(name));
@@ -289,7 +313,7 @@ impl Evidence {
                 offset,
                 tool,
             });
-            self.learn_text(&spoken);
+            self.learn_text(&text, spoken.voice);
             offset = offset.saturating_add(length).saturating_add(1);
             self.kept.clock.bytes += u64::from(length);
         }
@@ -302,6 +326,18 @@ impl Evidence {
         self.ids.contains_key(identifier)
             || self.keys.contains_key(last_component(identifier))
             || self.folders.lead_through(identifier)
+    }
+
+    /// How many identifiers of a text the agent is expected to use again.
+    pub fn expected_use_of(&self, text: &str) -> f64 {
+        let mut ids: Vec<u32> = self.known(text).filter_map(|(id, _, _)| id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let chance = |id: u32| {
+            let (stats, name) = (&self.kept.stats[id as usize], &self.kept.names[id as usize]);
+            expected_use(&stats.features(&self.kept.clock, name.class(), &name.text))
+        };
+        ids.into_iter().map(chance).sum()
     }
 
     /// Every identifier with what is known of it, as numbers in the order of [`FEATURE_NAMES`]: what weights are fitted on.
@@ -330,8 +366,7 @@ impl Evidence {
         Some(id)
     }
 
-    fn learn_text(&mut self, spoken: &Spoken<'_>) {
-        let text = spoken.text;
+    fn learn_text(&mut self, text: &str, voice: Voice) {
         let found = scan(text);
         let index = self.kept.texts.len() as u32 - 1;
         let first = self.kept.occurrences.len();
@@ -344,18 +379,22 @@ impl Evidence {
         distinct.dedup();
         let company = distinct.len() as u32;
         let mut at = 0;
-        for range in pieces::cut(text, spoken.is_json, &found) {
+        for range in pieces::cut(text, &found) {
             // What stood in pieces of white space cannot be an identifier, so no occurrence is passed over.
+            let words = text[range.clone()].trim_ascii();
+            let is_bare = !words.contains(char::is_alphabetic);
             self.kept.pieces.push(Piece {
                 text: index,
                 start: range.start as u32,
                 end: range.end as u32,
                 first: (first + at) as u32,
+                cost: if is_bare { 0 } else { estimate(words) + 1 },
+                hash: hash_of(words),
             });
             let head = at;
             while let Some(one) = found.get(at).filter(|one| one.range.start < range.end) {
                 let sighting = Sighting {
-                    voice: spoken.voice,
+                    voice,
                     company,
                     is_escaped: text[..one.range.start].ends_with('\\'),
                     is_leading: at == head
@@ -426,6 +465,13 @@ impl Name {
             &self.text
         }
     }
+}
+
+/// A number that is equal for equal words.
+fn hash_of(words: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    words.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// What stands after the last slash of a path, a trailing one aside.

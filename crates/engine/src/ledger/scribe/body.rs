@@ -32,14 +32,18 @@ use crate::transcript::Part;
 const ROOM_FOR_NOTICE: u64 = 1_500;
 /// Percent of the room that the person's words may fill before anything else gets some. In work with tools they need a few; in chats they
 /// are what there is.
-const PERSON_SHARE: u64 = 75;
+const PERSON_SHARE: u64 = 92;
+/// Percent of the room for long messages of the person, by their sentences.
+const LONG_MESSAGE_SHARE: u64 = 30;
 /// Percent for the last steps, in a small and in a large block.
-const STEPS_SHARE: (u64, u64) = (6, 20);
+const STEPS_SHARE: (u64, u64) = (2, 16);
 /// Percent for the views and the work, sections with a line an entry, in a small and in a large block.
-const SECTIONS_SHARE: (u64, u64) = (8, 20);
-/// Percent that the conversation may fill in all before evidence gets some, in a small and in a large block. In a small one of a session
-/// full of tool output an exact line is worth more than the agent's narration.
-const CONVERSATION_SHARE: (u64, u64) = (32, 58);
+const SECTIONS_SHARE: (u64, u64) = (4, 13);
+/// Percent that the conversation may fill in all before evidence gets some, in a small and in a large block, where there is much
+/// more work than talk: there an exact line is worth more than the agent's narration.
+const CONVERSATION_SHARE: (u64, u64) = (14, 28);
+/// How many times its part of the whole history talk may fill of the block.
+const TALK_FACTOR: u64 = 2;
 /// What a small and a large block are, in tokens.
 const BLOCK_SIZES: (u64, u64) = (600, 5_000);
 /// Heads the lines of what stands nowhere else in the block.
@@ -96,16 +100,20 @@ impl Scribe {
         let share = by_size(CONVERSATION_SHARE, left);
         let (mut talk, mut work) = (0u64, 0u64);
         for index in (0..sheet.messages.len()).filter(|index| !sheet.span.keeps(*index)) {
-            for part in &sheet.messages[index].parts {
+            let message = &sheet.messages[index];
+            // What an agent says between calls is part of the work.
+            let is_talk = message.calls().next().is_none();
+            for part in &message.parts {
                 match part {
-                    Part::Text(text) => talk += text.len() as u64,
+                    Part::Text(text) if is_talk => talk += text.len() as u64,
+                    Part::Text(text) => work += text.len() as u64,
                     Part::Call(call) => work += call.input.as_str().len() as u64,
                     Part::Result(result) => work += result.content.iter().map(content_length).sum::<u64>(),
                     Part::Thinking(_) | Part::Media(_) | Part::Opaque(_) => {}
                 }
             }
         }
-        let by_talk = talk * 100 / (talk + work).max(1);
+        let by_talk = talk * 100 * TALK_FACTOR / (talk + work).max(1);
         share.max(by_talk).min(100)
     }
 
@@ -128,9 +136,14 @@ impl Scribe {
             is_cold: &|number| !kept.contains(&number),
             count,
             focus: &focus,
+            restated: self
+                .kept_request(sheet.messages, sheet.span)
+                .map(|asked| (asked.number, request)),
+            expected_use: &|text| self.evidence.expected_use_of(text),
         };
         let mut selector = Selector::new(&input);
-        selector.choose_person(left * PERSON_SHARE / 100);
+        let long = (left * LONG_MESSAGE_SHARE / 100).saturating_sub(count(request));
+        selector.choose_person(left * PERSON_SHARE / 100, long);
         let spare = left.saturating_sub(selector.used());
         let steps_share = by_size(STEPS_SHARE, left);
         let steps = last_steps(&cold, (left * steps_share / 100).min(spare * 2 / 3), count);
