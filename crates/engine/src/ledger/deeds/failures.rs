@@ -3,10 +3,15 @@
 //! One pass over the lines. Only outputs that are known to report something are read here: a file that is shown, or hits of a
 //! search, may speak of errors without there being one.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
-
+use super::error_lines;
+use super::error_lines::ANNOUNCED;
+use super::error_lines::COMPLAINT;
+use super::error_lines::DETAIL;
+use super::error_lines::PANICKED;
+use super::error_lines::PLACE_BEFORE;
+use super::error_lines::PLACED;
+use super::error_lines::THROWN;
+use super::error_lines::python_frame;
 use super::failure_words;
 use super::failure_words::Strength;
 use super::log_line;
@@ -26,6 +31,9 @@ const LINE: usize = 200;
 
 /// Bytes of an output that are read from each of its ends: longer logs repeat themselves in between.
 const END: usize = 96 * 1024;
+
+/// What stands between a failing test and what it saw.
+const DETAIL_JOINT: &str = " — ";
 
 /// Something that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,6 +92,7 @@ impl Report {
         };
         match (tests.as_slice(), self.failures.first()) {
             ([], None) if count > 0 => Some(counted),
+            ([], Some(first)) if count > 0 => Some(cut_at_word(&format!("{counted}: {}", first.line), LINE)),
             ([], first) => first.map(|failure| failure.line.clone()),
             (tests, _) => Some(cut_at_word(&format!("{counted}: {}", tests.join(", ")), LINE)),
         }
@@ -97,7 +106,7 @@ pub(super) fn read(output: &str) -> Report {
     for line in head.lines().chain(tail.lines()) {
         reading.line(line);
     }
-    reading.report
+    reading.finish()
 }
 
 fn ends(output: &str) -> (&str, &str) {
@@ -127,6 +136,12 @@ struct Reading {
     test: Option<(usize, u8)>,
     /// What the line before told by a mark or by words: an indented line below it says more.
     above: Option<Strength>,
+    /// The HTTP answer that failed and whose body is still to come: it says why.
+    answer: Option<usize>,
+    /// Whether the next line is the cause that a build tool announced.
+    is_announced: bool,
+    /// The line that repeats an error best: told where the error itself was cut off.
+    echo: Option<String>,
 }
 
 impl Reading {
@@ -139,7 +154,7 @@ impl Reading {
         if let Some(place) = self.panic_place.take() {
             return self.panicked(plain, &place);
         }
-        if self.say_more(&line, plain) {
+        if self.say_more(&line, plain) || self.answer_body(plain) || self.cause(plain) {
             return;
         }
         self.count(plain);
@@ -177,6 +192,58 @@ impl Reading {
             None => return false,
         }
         true
+    }
+
+    /// The first line of the body of an HTTP answer that failed: `{"code": "quota_exceeded"}`. The status alone names no cause.
+    fn answer_body(&mut self, plain: &str) -> bool {
+        let Some(at) = self.answer else { return false };
+        let is_error = ANNOUNCED.is_match(plain);
+        if error_lines::is_header(plain) && !is_error {
+            return true;
+        }
+        self.answer = None;
+        // The markup of an error page says less than its status, and another answer says nothing of this one.
+        let says_why = !is_error && !plain.starts_with('<') && !plain.starts_with("HTTP/");
+        match self.report.failures.get_mut(at).filter(|_| says_why) {
+            Some(failure) => {
+                failure.line = cut_at_word(&format!("{}{DETAIL_JOINT}{}", failure.line, readable(plain)), LINE);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// The cause of a failed build, on the line that announces it or on the next one.
+    fn cause(&mut self, plain: &str) -> bool {
+        let cause = match error_lines::announced_cause(plain) {
+            Some("") => {
+                self.is_announced = true;
+                return true;
+            }
+            Some(cause) => cause,
+            None if std::mem::take(&mut self.is_announced) => plain,
+            None => return false,
+        };
+        self.fail(cause, None, None);
+        true
+    }
+
+    /// What was read, with the best echo of an error that is not in the output itself.
+    fn finish(mut self) -> Report {
+        if let Some(echo) = self.echo.take()
+            && !self.report.is_failing()
+            && self.report.words.is_empty()
+        {
+            self.fail(&echo, None, None);
+        }
+        self.report
+    }
+
+    fn repeat(&mut self, plain: &str) {
+        let is_better = self.echo.as_deref().is_none_or(error_lines::is_bare_code);
+        if is_better {
+            self.echo = Some(plain.to_owned());
+        }
     }
 
     /// The message of a panic: a detail of the test that failed by it, or an error of its own.
@@ -269,8 +336,11 @@ impl Reading {
     }
 
     fn error(&mut self, line: &str, plain: &str) {
-        if ECHOES.iter().any(|opening| plain.starts_with(opening)) {
+        if plain.starts_with(error_lines::NO_ERROR) {
             return;
+        }
+        if error_lines::is_echo(plain) {
+            return self.repeat(plain);
         }
         if let Some(found) = PLACED.captures(plain) {
             let message = &found[2];
@@ -304,7 +374,12 @@ impl Reading {
             let strength = failure_words::strength(line);
             self.above = strength;
             match strength {
-                Some(Strength::Mark) => self.fail(plain, None, None),
+                Some(Strength::Mark) => {
+                    let place = self.report.failures.len();
+                    self.fail(plain, None, None);
+                    let is_answer = error_lines::is_failed_answer(plain) && self.report.failures.len() > place;
+                    self.answer = is_answer.then_some(place);
+                }
                 Some(Strength::Words) if self.report.words.len() < MOST => {
                     let failure = failure(plain, None, None);
                     if self.report.words.iter().all(|known| known.key != failure.key) {
@@ -362,32 +437,6 @@ fn readable(line: &str) -> String {
     words.join(" ").trim_end_matches(',').replace(" ,", ",")
 }
 
-/// Lines that repeat or explain an error which stands elsewhere.
-const ECHOES: [&str; 22] = [
-    "npm ERR! workspace",
-    "npm error workspace",
-    "npm ERR! location",
-    "npm error location",
-    "npm ERR! command",
-    "npm error command",
-    "npm ERR! Lifecycle",
-    "npm error Lifecycle",
-    "error: could not compile",
-    "error: aborting due to",
-    "error: test failed, to rerun",
-    "error: process didn't exit successfully",
-    "error: recipe ",
-    "npm ERR! A complete log",
-    "npm error A complete log",
-    "npm ERR! code",
-    "npm error code",
-    "npm ERR! path",
-    "npm error path",
-    "error Command failed",
-    "FAILED (",
-    "Error: (none)",
-];
-
 /// A line without what differs from run to run: numbers, addresses, times.
 pub(super) fn mask(line: &str) -> String {
     let mut masked = String::with_capacity(line.len());
@@ -425,59 +474,6 @@ pub(super) fn mask(line: &str) -> String {
     flush(&mut run, &mut masked);
     cut(masked.trim(), LINE)
 }
-
-fn python_frame(plain: &str) -> Option<&str> {
-    let (file, rest) = plain.strip_prefix("File \"")?.split_once('"')?;
-    rest.starts_with(", line ").then_some(file)
-}
-
-fn pattern(text: &str) -> Regex {
-    // Word boundaries of ASCII keep the regex engine on its fast path.
-    Regex::new(&text.replace(r"\b", r"(?-u:\b)"))
-        .expect("the patterns of this file are well formed, which a test shows")
-}
-
-/// A place, then what is wrong there.
-static PLACED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"^((?:[A-Za-z]:)?[\w./@+~-]+\.[A-Za-z]\w{0,5})(?::\d+:\d+:|\(\d+,\d+\):|:\d+:\d+ -|:\d+:(?: (?:fatal |internal )?error:))\s*(\S.*)$",
-    )
-});
-
-/// A Rust panic, in its old and new spelling.
-static PANICKED: LazyLock<Regex> = LazyLock::new(|| pattern(r"panicked at (?:'(.*)', )?([^\s:']+\.rs(?::\d+)*):?$"));
-
-/// An exception with its message, where lines begin.
-static THROWN: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r#"^(?:E   )?(?:Uncaught |Caused by: |Exception in thread "[^"]*" )?(?:[\w$]+\.)*[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Panic)(?:: .*| \[.*\]: .*)?$"#,
-    )
-});
-
-/// A linter's complaint below the path of its file.
-static COMPLAINT: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s+\d+:\d+\s+error\s+\S"));
-
-/// What stands between a failing test and what it saw.
-const DETAIL_JOINT: &str = " — ";
-
-/// What a test saw, and what it wanted.
-static DETAIL: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"^E\s{2,}\S|^(?i:expected|received|actual|got|want|left|right)\b\s*:|^(?:AssertionError|assertion )|^Error: |^\+ (?:expected|actual)|^Diff:|^panicked at |^Failure/Error: ",
-    )
-});
-
-/// A place in a file before a message.
-static PLACE_BEFORE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^[\w./-]+\.\w{1,5}:\d+: \S"));
-
-/// A line that announces an error without a place.
-static ANNOUNCED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(concat!(
-        r"^(?:error|Error|ERROR|fatal|Fatal|FATAL|fatal error|Fatal error|panic|runtime error)(?:\[\w+\])?: \S|^error TS\d+: |^npm (?:ERR!|error) \S|^\[ERROR\] \S",
-        r"|^(?:ba|z|da|k)?sh: .*(?:not found|No such file|denied)|: command not found$|: No such file or directory$|: Permission denied$|: Is a directory$|^command not found: ",
-        r"|: undefined reference to |^Segmentation fault|^! \[rejected\]|^CONFLICT \(|^× \S|^curl: \(\d+\)|^\S+: error: \S|^(?:g?make)(?:\[\d+\])?: \*\*\* \S",
-    ))
-});
 
 #[cfg(test)]
 #[path = "failures_tests.rs"]

@@ -92,7 +92,7 @@ fn what_went_well_is_no_failure() {
         "Compiling error-chain v0.12",
         "added error handling to a",
         "0 errors, 2 warnings",
-        "error: could not compile `x`",
+        "Error: (none)",
         "",
     ] {
         assert!(!read(output).is_failing(), "{output}: {:?}", said(output));
@@ -117,4 +117,72 @@ fn repeats_and_numbers_are_one_error() {
     let report = read(&many);
     assert_eq!(report.failures.len(), 12);
     assert!(read("test a ... FAILED\ntest b ... FAILED\n").telling().unwrap() == "2 failed: a, b");
+}
+
+#[test]
+fn the_cause_is_told_and_not_the_line_that_announces_it() {
+    for (output, expected) in [
+        (
+            "FAILURE: Build failed with an exception.\n* What went wrong: no toolchain 17",
+            "no toolchain 17",
+        ),
+        (
+            "FAILURE: Build failed with an exception.\n* What went wrong:\nExecution failed for task ':app:lint'.",
+            "Execution failed for task ':app:lint'.",
+        ),
+        (
+            "HTTP/1.1 503 Service Unavailable\ncontent-type: application/json\n\n{\"code\":\"QUOTA_9\"}",
+            "HTTP/1.1 503 Service Unavailable — code: QUOTA_9",
+        ),
+        (
+            "HTTP/1.1 502 Bad Gateway\nserver: x\n\n<html>",
+            "HTTP/1.1 502 Bad Gateway",
+        ),
+        (
+            "collected 3 items\n\nE       AssertionError: QUOTA_9\n",
+            "E AssertionError: QUOTA_9",
+        ),
+    ] {
+        assert_eq!(said(output), [expected], "{output}");
+    }
+    let output = "test closes ... FAILED\n\nfailures:\n\n---- closes stdout ----\nthread 'closes' panicked: left QUOTA_9, right 0\n";
+    assert!(read(output).failures[0].line.contains("QUOTA_9"), "{:?}", read(output));
+    let counted = read("E       AssertionError: QUOTA_9\n\n1 failed, 13 passed in 2.31s").telling();
+    assert_eq!(
+        counted.as_deref(),
+        Some("13 passed, 1 failed: E AssertionError: QUOTA_9")
+    );
+}
+
+#[test]
+fn an_answer_that_failed_swallows_no_error_behind_it() {
+    assert_eq!(
+        said("HTTP/1.1 404 Not Found\nserver: x\nerror: upload aborted"),
+        ["HTTP/1.1 404 Not Found", "error: upload aborted"]
+    );
+    assert_eq!(
+        said("HTTP/1.1 404 Not Found\nHTTP/1.1 200 OK\nfine"),
+        ["HTTP/1.1 404 Not Found"]
+    );
+}
+
+#[test]
+fn an_echo_is_told_where_nothing_else_is() {
+    for (output, expected) in [
+        (
+            "npm ERR! code ERESOLVE\nnpm ERR! Lifecycle script `build` failed",
+            "npm ERR! code ERESOLVE",
+        ),
+        (
+            "npm ERR! code ELIFECYCLE\nnpm ERR! Lifecycle script `build` failed",
+            "npm ERR! Lifecycle script `build` failed",
+        ),
+        ("error: could not compile `x`", "error: could not compile `x`"),
+        (
+            "src/x.c:12:3: error: expected ';'\nerror: could not compile `x`",
+            "src/x.c | src/x.c:12:3: error: expected ';'",
+        ),
+    ] {
+        assert_eq!(said(output), [expected], "{output}");
+    }
 }

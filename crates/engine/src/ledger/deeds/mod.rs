@@ -9,6 +9,7 @@ mod call;
 mod checks;
 mod claims;
 pub mod commits;
+mod error_lines;
 mod failure_words;
 mod failures;
 pub mod file_record;
