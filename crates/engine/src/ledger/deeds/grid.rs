@@ -262,7 +262,10 @@ fn by_name(lines: &[&str]) -> Option<Grid> {
         .filter_map(|line| {
             let (name, value) = line.split_once(": ").or_else(|| line.split_once('='))?;
             let (name, value) = (name.trim(), value.trim());
-            let is_name = !name.is_empty() && name.len() <= 60 && !name.contains([' ', '(', '"', '\'']);
+            // `src/a.rs:12` is where a search found something, and what stands there is code.
+            let is_hit =
+                name.contains('/') && name.ends_with(|letter: char| letter.is_ascii_digit()) && name.contains(':');
+            let is_name = !name.is_empty() && name.len() <= 60 && !name.contains([' ', '(', '"', '\'']) && !is_hit;
             let is_value = value.len() <= 40 && value.split(' ').count() <= 3 && !value.ends_with([',', '{', '(', ';']);
             // An indented list is a part of a document.
             let is_flat = !line.starts_with([' ', '\t']);

@@ -413,6 +413,7 @@ mod tests {
             "a\nb\nc\nd\ne\nf",
             "fn a() {\n    b: c,\n}\n",
             "[{\"a\":1}]",
+            "src/a.rs:3: fn a()\nsrc/b.rs:4: fn a()\nsrc/c.rs:5: fn a()\nsrc/d.rs:9: fn b()\nsrc/e.rs:7: fn a()\nsrc/f.rs:8: fn a()\n",
         ] {
             assert!(found(body).is_empty(), "{body}");
         }
