@@ -124,6 +124,11 @@ impl Entry {
             .is_some_and(|note| words.iter().any(|word| note.starts_with(word)))
     }
 
+    /// Whether a fact was computed from a call or a result: nobody said it, so that there are no words to quote.
+    pub fn is_computed(&self) -> bool {
+        self.kind == Kind::Fact && (self.author == Author::Tool || self.note.is_none())
+    }
+
     /// An entry that came up in one message.
     pub fn new(kind: Kind, key: &str, value: &str, status: Status, author: Author, message: u32) -> Self {
         Self {

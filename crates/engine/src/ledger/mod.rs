@@ -12,6 +12,7 @@ pub mod entry;
 pub mod evidence;
 pub mod facts;
 pub mod frame;
+mod lost_lines;
 pub mod memory;
 pub mod page;
 pub mod quote;

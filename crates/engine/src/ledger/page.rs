@@ -13,6 +13,9 @@ use crate::ledger::quote::Quoting;
 use crate::ledger::quote::defused;
 use crate::transcript::Author;
 
+pub use crate::ledger::lost_lines::Lost;
+pub use crate::ledger::lost_lines::lost_lines;
+
 /// The sections of a page, in the order in which they stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Section {
@@ -213,10 +216,10 @@ pub fn fill<'a>(
         let allowed = (budget * section.share() / 100).min(left);
         let mut lines: Vec<ViewLine> = entries
             .iter()
-            .map(|entry| ViewLine {
-                section,
-                number: entry.first,
-                text: shown_line(entry, quoting),
+            .filter_map(|entry| {
+                let text = shown_line(entry, quoting)?;
+                let number = entry.first;
+                Some(ViewLine { section, number, text })
             })
             .collect();
         lines.splice(0..0, by_view.remove(&section).into_iter().flatten());
@@ -263,6 +266,10 @@ fn importance(entry: &Entry) -> u8 {
         Author::Assistant => 2,
         Author::Summary | Author::Tool => 3,
     };
+    // What the person said stands in the conversation; what a call set stands nowhere else.
+    if entry.is_computed() && entry.author == Author::Assistant {
+        return 0;
+    }
     // A file that was only read can be read again; one that was changed is what the work is about.
     let is_minor = entry.kind == Kind::File && entry.value.starts_with("read");
     author * 2 + u8::from(is_minor)
@@ -334,34 +341,50 @@ impl Sections {
 /// `## `, a line break, and the note of what was left out.
 const HEADING_MARKS: u64 = 8;
 
-/// One entry as a line of a block. The words of a fact that also name what no longer holds give way to the bare value.
-fn shown_line(entry: &Entry, quoting: &Quoting) -> String {
-    if matches!(entry.kind, Kind::Constraint | Kind::Decision) {
+/// One entry as a line of a block. `None` where its words must not stand alone: they do not give the value, or they name what no longer
+/// holds as well, and the conversation shows them in their order.
+fn shown_line(entry: &Entry, quoting: &Quoting) -> Option<String> {
+    let is_quoted_fact = entry.kind == Kind::Fact && entry.status == Status::Current && !entry.is_computed();
+    let words = match entry.kind {
         // The whole sentence stands in the conversation.
-        return format!(
-            "- {} {}",
-            source(entry.author, entry.first, entry.first),
-            view_words(&entry.value)
-        );
-    }
-    let is_fact = entry.kind == Kind::Fact && entry.status == Status::Current;
-    match &entry.note {
-        Some(words) if is_fact && quoting.is_stale(words) => {
-            let bare = Entry {
-                note: None,
-                ..entry.clone()
-            };
-            line(&bare)
+        Kind::Constraint | Kind::Decision => view_words(&entry.value),
+        Kind::Fact if is_quoted_fact => {
+            let words = entry.note.as_deref().filter(|_| !entry.is_by_consent())?;
+            let is_telling = words.contains(&*entry.value) && !quoting.is_stale(words);
+            is_telling.then(|| words_around(words, &entry.value))?
         }
-        Some(_) | None => line(entry),
+        _ => return Some(line(entry)),
+    };
+    Some(format!("- {} {words}", source(entry.author, entry.first, entry.first)))
+}
+
+/// Characters before a value that say what it is of.
+const BEFORE_VALUE: usize = 60;
+
+/// Words as a view shows them, from where they give a value.
+fn words_around(words: &str, value: &str) -> String {
+    let beginning = view_words(words);
+    if beginning.contains(&*flat(value)) {
+        return beginning;
     }
+    let words = flat(words);
+    let Some(at) = words.find(&*flat(value)) else {
+        return beginning;
+    };
+    let from = words.floor_char_boundary(at.saturating_sub(BEFORE_VALUE));
+    let from = words[from..at].find(' ').map_or(at, |space| from + space + 1);
+    format!("…{}", cut(&words[from..], VIEW_CHARACTERS))
 }
 
 /// One entry as a line.
 pub fn line(entry: &Entry) -> String {
     let said = match (entry.kind, entry.status) {
+        // What came next, which may have been replaced in its turn.
         (Kind::Fact, Status::Superseded) => match &entry.note {
-            Some(note) => format!("{}: {} → {note}", entry.key, entry.value),
+            Some(note) => {
+                let next = note.strip_prefix("now ").unwrap_or(note);
+                format!("{}: {} → {next}", entry.key, entry.value)
+            }
             None => format!("{}: {}", entry.key, entry.value),
         },
         (_, Status::Superseded) => match &entry.note {
@@ -379,8 +402,14 @@ pub fn line(entry: &Entry) -> String {
             None => entry.value.to_string(),
         },
     };
+    // What a call set is nobody's words either.
+    let author = if entry.is_computed() {
+        Author::Tool
+    } else {
+        entry.author
+    };
     // The mark comes first: whatever stands behind it cannot pass for one.
-    format!("- {} {}", source(entry.author, entry.first, entry.last), flat(&said))
+    format!("- {} {}", source(author, entry.first, entry.last), flat(&said))
 }
 
 /// Where something comes from, as the lines show it.
@@ -456,45 +485,6 @@ fn beginning(text: &str, budget: u64, count: &dyn Fn(&str) -> u64) -> String {
 /// Stands where lines were left out.
 const LEFT_OUT: &str = "[…]";
 
-/// Something that a story left out.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lost {
-    /// Who said it.
-    pub author: Author,
-    /// In which message.
-    pub number: u32,
-    /// The exact words.
-    pub text: Box<str>,
-}
-
-/// Lines for what a story left out, one a message, as far as they fit.
-pub fn lost_lines(lost: Vec<Lost>, budget: u64, count: &dyn Fn(&str) -> u64) -> String {
-    let mut used = 0;
-    let mut by_message: Vec<(u32, Author, Vec<String>)> = Vec::new();
-    for one in lost {
-        let words = flat(&one.text);
-        used += count(&words) + 2;
-        let line = by_message
-            .iter_mut()
-            .find(|(number, author, _)| (*number, *author) == (one.number, one.author));
-        if line.is_none() {
-            used += count("- [assistant m1000] ");
-        }
-        if used > budget {
-            break;
-        }
-        match line {
-            Some((_, _, listed)) => listed.push(words),
-            None => by_message.push((one.number, one.author, vec![words])),
-        }
-    }
-    if by_message.is_empty() {
-        return String::new();
-    }
-    by_message.sort_by_key(|(number, author, _)| (*number, *author));
-    let mut text = String::new();
-    for (number, author, words) in by_message {
-        let _ = writeln!(text, "- {} {}", source(author, number, number), words.join(" · "));
-    }
-    text
-}
+#[cfg(test)]
+#[path = "page_tests.rs"]
+mod tests;

@@ -37,7 +37,7 @@ impl Claims {
             // A reading never replaces what the person said, even where both are known by the same words.
             let is_persons = facts.current(key).is_some_and(|entry| entry.author == Author::User);
             if !is_persons && self.admit(key, MOST_READ) {
-                claim(facts, key, value, "", Author::Tool, message);
+                claim(facts, key, value, Author::Tool, message);
             }
         }
     }
@@ -63,13 +63,7 @@ impl Claims {
         });
         let key = nested.as_deref().unwrap_or(&key);
         if self.admit(key, MOST) {
-            let words = change
-                .old
-                .as_deref()
-                .filter(|old| !old.is_empty())
-                .map(|old| format!("was {old}"))
-                .unwrap_or_default();
-            claim(facts, key, &change.new, &words, Author::Assistant, message);
+            claim(facts, key, &change.new, Author::Assistant, message);
         }
         self.follow(message, change, facts);
     }
@@ -90,7 +84,7 @@ impl Claims {
             })
             .collect();
         for (key, value) in changed {
-            claim(facts, &key, &value, "", Author::Assistant, message);
+            claim(facts, &key, &value, Author::Assistant, message);
         }
     }
 
@@ -135,11 +129,12 @@ impl Claims {
     }
 }
 
-fn claim(facts: &mut Facts, key: &str, value: &str, words: &str, author: Author, message: u32) {
+/// Without words: nobody said it, and the entry is shown as what it was computed from.
+fn claim(facts: &mut Facts, key: &str, value: &str, author: Author, message: u32) {
     facts.claim(Claim {
         key,
         value,
-        words,
+        words: "",
         author,
         message,
     });
