@@ -116,6 +116,17 @@ pub(super) const MUTANTS: &[(&str, Mutation)] = &[
             );
         }
     }),
+    ("changed-by-tool", |sheet, made, _| {
+        // The line of the past leads the wrong way.
+        for fact in sheet.facts.iter().filter(|fact| fact.teller == Teller::Tool) {
+            made.drop_lines(&fact.current);
+            let line = format!(
+                "- [tool m9] {}: {} \u{2192} {}",
+                fact.subject, fact.current, fact.stale[0]
+            );
+            made.add(Section::SupersededFacts, line);
+        }
+    }),
     ("constraint", |sheet, made, _| {
         for order in &sheet.constraints {
             let (first, _) = order.rsplit_once(' ').unwrap();
@@ -180,6 +191,9 @@ pub(super) const MUTANTS: &[(&str, Mutation)] = &[
         // The agent's words are not the person's.
         made.add(Section::Constraints, "- [user m2] Noted, thanks.");
         made.add(Section::Constraints, "- [user m2] Noted.");
+    }),
+    ("entries-shown", |_, made, _| {
+        made.add(Section::ActiveFacts, "- [tool m9] service.toml \u{b7} limit: 99999999")
     }),
     ("exchange", |sheet, made, _| {
         let accepted = sheet.proposals.iter().filter(|proposal| proposal.is_accepted);

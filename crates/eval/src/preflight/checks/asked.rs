@@ -97,7 +97,8 @@ pub fn stale_fact(case: &Case<'_>) -> Verdict {
 pub fn changed_by_tool(case: &Case<'_>) -> Verdict {
     let changed = case.sheet().facts.iter().filter(|fact| fact.teller == Teller::Tool);
     every(changed, |fact| {
-        if !is_current(case, &fact.current) {
+        // A line of the past that leads to the value tells it too: `limit: 200 → 300`.
+        if !is_current(case, &fact.current) && !case.is_successor(&fact.current) {
             return Some(format!("{} is {}, which is not shown", fact.subject, fact.current));
         }
         let mut lines = fact

@@ -107,6 +107,15 @@ impl<'a> Case<'a> {
         })
     }
 
+    /// Whether a superseded entry names a value as the one that came next.
+    pub fn is_successor(&self, value: &str) -> bool {
+        let mut past = self.entries().filter(|entry| entry.status == Status::Superseded);
+        past.any(|entry| {
+            let next = entry.text.rsplit_once('\u{2192}').map_or("", |(_, next)| next);
+            mentions(next, value)
+        })
+    }
+
     /// Whether a line that comes later, by the number of its message or else by its place, has a value.
     fn is_told_later(&self, place: usize, value: &str) -> bool {
         let number = |line: &LedgerLine| match line {

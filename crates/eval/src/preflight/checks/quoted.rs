@@ -30,28 +30,40 @@ const QUOTING: [Section; 7] = [
 const MOST_BETWEEN: usize = 3;
 
 /// Every entry that is shown as the person's or the agent's words: they said them. Places where something was left out or hidden part
-/// an entry into pieces; each has to be a stretch of one message.
+/// an entry into pieces; each has to be a stretch of one message. What is shown as a tool's is a value under a name, and the value has to
+/// stand in a call or a result.
 pub fn entries_shown(case: &Case<'_>) -> Verdict {
     let messages = case.conversation.transcript.messages().iter();
     let texts: Vec<(Role, String)> = messages
         .map(|message| (message.role, squeezed(&render(message))))
         .collect();
     let quoting = case.entries().filter(|entry| QUOTING.contains(&entry.section));
-    let spoken = quoting.filter_map(|entry| match entry.author {
-        Some(Author::User) => Some((entry, Role::User)),
-        Some(Author::Assistant) => Some((entry, Role::Assistant)),
-        Some(Author::Tool | Author::Host | Author::System | Author::Summary) | None => None,
+    let sourced = quoting.filter_map(|entry| match entry.author {
+        Some(Author::User) => Some((entry, &[Role::User][..])),
+        Some(Author::Assistant) => Some((entry, &[Role::Assistant][..])),
+        Some(Author::Tool) => Some((entry, &[Role::Assistant, Role::Tool][..])),
+        Some(Author::Host | Author::System | Author::Summary) | None => None,
     });
-    every(spoken, |(entry, role)| {
+    every(sourced, |(entry, roles)| {
         let is_said = |piece: &str| {
             texts
                 .iter()
-                .any(|(speaker, text)| *speaker == role && text.contains(piece))
+                .any(|(speaker, text)| roles.contains(speaker) && text.contains(piece))
         };
         let is_known = |piece: &str| piece.is_empty() || is_said(piece) || is_said(without_remark(piece));
-        let invented = pieces(entry)
-            .into_iter()
-            .find(|piece| !is_known(behind_pointer(piece, texts.len())))?;
+        let invented = match entry.author {
+            // The name is made of where the value was found.
+            Some(Author::Tool) => {
+                let value = entry
+                    .text
+                    .split_once(": ")
+                    .map_or(entry.text.as_str(), |(_, value)| value);
+                pieces(value).into_iter().find(|piece| !is_known(piece))?
+            }
+            _ => pieces(&entry.text)
+                .into_iter()
+                .find(|piece| !is_known(behind_pointer(piece, texts.len())))?,
+        };
         Some(format!(
             "nobody in that role said this under {}: {invented}",
             entry.section.title()
@@ -63,9 +75,9 @@ fn squeezed(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The stretches of an entry that are quoted: what stands between cuts, arrows and what was hidden.
-fn pieces(entry: &LedgerEntryView) -> Vec<String> {
-    let mut text = squeezed(&entry.text);
+/// The stretches of an entry's text that are quoted: what stands between cuts, arrows and what was hidden.
+fn pieces(text: &str) -> Vec<String> {
+    let mut text = squeezed(text);
     for sign in ["[…]", "...", "…", "→", "[REDACTED_IP]", "\u{201c}", "\u{201d}"] {
         text = text.replace(sign, "\n");
     }
