@@ -226,7 +226,12 @@ fn is_code(plain: &str) -> bool {
     if is_json {
         return false;
     }
-    OPENINGS.iter().any(|opening| plain.starts_with(opening))
+    // `banner = '*** FAIL ***'`
+    let is_assignment = plain
+        .split_once(" = '")
+        .is_some_and(|(name, _)| name.chars().all(|letter| letter.is_alphanumeric() || letter == '_'));
+    is_assignment
+        || OPENINGS.iter().any(|opening| plain.starts_with(opening))
         || INSIDE.iter().any(|piece| plain.contains(piece))
         || plain.ends_with(['{', '('])
         // A row of data may end with its mark, too.

@@ -58,6 +58,7 @@ fn words_of_failure() {
 #[test]
 fn what_only_speaks_of_failure() {
     for line in [
+        "banner = '*** FAIL: it leaked ***'",
         "0 errors, 2 warnings",
         "no failures",
         "failed: 0",

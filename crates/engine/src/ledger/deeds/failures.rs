@@ -180,6 +180,8 @@ impl Reading {
         };
         let is_more = line.starts_with([' ', '\t'])
             && plain.contains(' ')
+            // A line of code that opens a block says nothing of the one above.
+            && !plain.ends_with([':', '{', ';'])
             && !["at ", "File ", "|", "-->", "in "]
                 .iter()
                 .any(|opening| plain.starts_with(opening));

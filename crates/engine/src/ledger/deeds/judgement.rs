@@ -57,7 +57,7 @@ pub(super) fn command(run: &Run, outcome: &Outcome<'_>, is_blamed: bool, shows_t
         let why = report
             .telling()
             .or_else(|| report.words.first().map(|failure| failure.line.clone()))
-            .unwrap_or_else(|| last_line(&outcome.body));
+            .unwrap_or_else(|| outer_line(&outcome.body));
         // What fails without any line that says so is known by its last one.
         let is_unsaid = !report.is_failing() && report.words.is_empty() && !report.is_good();
         if is_unsaid && !why.is_empty() && !run.is_look {
@@ -362,14 +362,13 @@ fn made(run: &Run, body: &str) -> String {
     cut_at_word(line.unwrap_or_default(), 160)
 }
 
-fn last_line(body: &str) -> String {
-    let lines: Vec<&str> = body
-        .lines()
-        .rev()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .take(20)
-        .collect();
+/// The last line, with which programs end that fail; the first where code follows, as hosts show it that ask for leave to run it.
+fn outer_line(body: &str) -> String {
+    let mut lines: Vec<&str> = body.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    if !failure_words::is_shown_text(body) {
+        lines.reverse();
+    }
+    lines.truncate(20);
     // `FAIL` alone says nothing.
     let telling = lines.iter().find(|line| line.contains(' ')).or(lines.first());
     cut_at_word(telling.copied().unwrap_or_default(), WHY)

@@ -66,6 +66,17 @@ fn nothing_is_ok_on_a_guess() {
 }
 
 #[test]
+fn a_refusal_that_shows_the_code_is_told_by_its_first_line() {
+    let code =
+        "for name in names:\n    if name in seen:\n        banner = '*** FAIL ***'\n    print(f'{name}')\n".repeat(5);
+    let output = format!("Asking the user for approval.\n\n{code}\" 2>&1\nexit code: 1");
+    assert_eq!(
+        ending("python3 -c x", &output),
+        (CommandEnding::Failed, "Asking the user for approval.".to_owned())
+    );
+}
+
+#[test]
 fn what_is_only_shown_is_no_trouble() {
     let log = "2026-01-07T13:50:02Z ERROR db: no leader";
     for (name, input, output) in [
