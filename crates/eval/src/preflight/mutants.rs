@@ -105,7 +105,7 @@ pub(super) const MUTANTS: &[(&str, Mutation)] = &[
     }),
     ("changed-by-tool", |sheet, made, _| {
         for fact in sheet.facts.iter().filter(|fact| fact.teller == Teller::Tool) {
-            made.replace(&fact.current, "unchanged");
+            made.drop_lines(&fact.current);
         }
     }),
     ("changed-by-tool", |sheet, made, _| {

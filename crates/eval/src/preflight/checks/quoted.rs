@@ -30,8 +30,8 @@ const QUOTING: [Section; 7] = [
 const MOST_BETWEEN: usize = 3;
 
 /// Every entry that is shown as the person's or the agent's words: they said them. Places where something was left out or hidden part
-/// an entry into pieces; each has to be a stretch of one message. What is shown as a tool's is a value under a name, and the value has to
-/// stand in a call or a result.
+/// an entry into pieces; each has to be a stretch of one message. A fact that is shown as a tool's is a value under a name, and the
+/// value has to stand in a call or a result.
 pub fn entries_shown(case: &Case<'_>) -> Verdict {
     let messages = case.conversation.transcript.messages().iter();
     let texts: Vec<(Role, String)> = messages
@@ -41,8 +41,11 @@ pub fn entries_shown(case: &Case<'_>) -> Verdict {
     let sourced = quoting.filter_map(|entry| match entry.author {
         Some(Author::User) => Some((entry, &[Role::User][..])),
         Some(Author::Assistant) => Some((entry, &[Role::Assistant][..])),
-        Some(Author::Tool) => Some((entry, &[Role::Assistant, Role::Tool][..])),
-        Some(Author::Host | Author::System | Author::Summary) | None => None,
+        // Under other headings a tool's words are another check's business.
+        Some(Author::Tool) if matches!(entry.section, Section::ActiveFacts | Section::SupersededFacts) => {
+            Some((entry, &[Role::Assistant, Role::Tool][..]))
+        }
+        Some(Author::Tool | Author::Host | Author::System | Author::Summary) | None => None,
     });
     every(sourced, |(entry, roles)| {
         let is_said = |piece: &str| {
