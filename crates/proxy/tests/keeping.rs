@@ -395,7 +395,7 @@ async fn a_step_that_would_fill_the_window_goes_out_shortened_and_stays_so() {
         assert!(first.note.tokens_after.unwrap() <= 16_000, "{form:?}: {:?}", first.note);
         let shared = list(form, &first.body);
         let newest = shared[shared.len() - 1].to_string();
-        assert!(newest.contains("call_7") && newest.contains("recall t"), "{newest}");
+        assert!(newest.contains("call_7") && newest.contains("recall m"), "{newest}");
         agent.step(8);
         let second = list(form, &send(&keeper, &agent).await.body);
         assert!(second.starts_with(&shared), "{form:?}");
