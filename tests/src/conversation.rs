@@ -132,6 +132,13 @@ impl Generated {
         }
     }
 
+    /// The person asks for something in more words than a small target has room for, and the agent begins with it.
+    pub fn ask_at_length(&mut self, largest_output: usize) {
+        let sentences: Vec<String> = (0..60).map(|_| self.sentence(12)).collect();
+        self.user(&sentences.join(". "));
+        self.step(largest_output);
+    }
+
     /// The body.
     pub fn body(&self) -> String {
         let system = if self.form == Form::Anthropic {

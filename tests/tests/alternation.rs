@@ -80,6 +80,10 @@ fn turns_stay_turns() {
         let form = Form::ALL[(seed / 3 % 3) as usize];
         let mut generated = Generated::new(form, seed);
         generated.grow(4 + (seed % 40) as usize, 600);
+        // The person's newest words stay wherever they fit; only without them does the block speak in their place.
+        if seed % 4 == 3 {
+            generated.ask_at_length(600);
+        }
         let body = generated.body();
         let document = read(form, &body);
         let messages = document.transcript.messages();
