@@ -109,8 +109,8 @@ impl Section {
     /// values are few lines that matter; rules and decisions stand in the conversation, and are only pointed at here.
     fn share(self) -> u64 {
         match self {
-            Section::Errors | Section::Credentials => 35,
-            Section::Questions | Section::Superseded | Section::OddRows | Section::Files | Section::Commands => 20,
+            Section::Errors | Section::Credentials | Section::Superseded => 35,
+            Section::Questions | Section::OddRows | Section::Files | Section::Commands => 20,
             Section::Tasks => 15,
             Section::Obligations => 12,
             Section::Constraints | Section::Commits => 10,

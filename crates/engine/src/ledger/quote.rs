@@ -29,6 +29,8 @@ const HEADINGS: [&str; 5] = [
 #[derive(Clone, Debug, Default)]
 pub struct Quoting {
     stale: Vec<Stale>,
+    /// Sentences of the person on which they said something else later. They stand in the conversation, with a mark.
+    corrected: Vec<String>,
 }
 
 /// A value that no longer holds.
@@ -58,20 +60,27 @@ impl Quoting {
         let stale = stale.filter(|stale| is_telling(&stale.old) || !stale.of.is_empty());
         Self {
             stale: stale.take(MOST_STALE).collect(),
+            corrected: ledger
+                .conversation()
+                .sentences_with_later_word()
+                .take(MOST_STALE)
+                .collect(),
         }
     }
 
     /// Whether a text shows as holding what does not hold.
     pub fn is_stale(&self, text: &str) -> bool {
         let mut lower = None;
-        self.stale.iter().any(|stale| {
-            let shows = has_word(text, &stale.old) && (stale.new.is_empty() || !has_word(text, &stale.new));
-            shows
-                && (stale.of.is_empty() || {
-                    let lower = lower.get_or_insert_with(|| text.to_lowercase());
-                    stale.of.iter().any(|word| lower.contains(word.as_str()))
-                })
-        })
+        let repeats = |sentence: &String| text.contains(sentence.as_str());
+        self.corrected.iter().any(repeats)
+            || self.stale.iter().any(|stale| {
+                let shows = has_word(text, &stale.old) && (stale.new.is_empty() || !has_word(text, &stale.new));
+                shows
+                    && (stale.of.is_empty() || {
+                        let lower = lower.get_or_insert_with(|| text.to_lowercase());
+                        stale.of.iter().any(|word| lower.contains(word.as_str()))
+                    })
+            })
     }
 
     /// A text as it may be quoted; empty when it shows as holding what does not hold.
@@ -315,6 +324,7 @@ mod tests {
     #[test]
     fn what_no_longer_holds_is_not_quoted() {
         let quoting = Quoting {
+            corrected: Vec::new(),
             stale: vec![
                 Stale {
                     old: "alpha.corp".into(),

@@ -1,134 +1,118 @@
 //! Words of correction, in several languages.
 
-/// Words that say that something is not what it was, in their plain form. A link without one is still made where the subject is the same;
-/// with one it is certain.
-pub const CUES: [&str; 96] = [
-    "now",
-    "instead",
-    "moved",
-    "switched",
-    "switch",
-    "changed",
-    "change",
-    "changes",
-    "bumped",
-    "actually",
-    "correction",
-    "correct",
-    "corrected",
-    "wrong",
-    "mixed",
-    "mistake",
-    "typo",
-    "misremembered",
-    "misread",
-    "forget",
-    "scratch",
-    "strike",
-    "replace",
-    "replaced",
-    "update",
-    "updated",
-    "renamed",
-    "longer",
-    "anymore",
-    "raised",
-    "lowered",
-    "rather",
-    "oops",
-    "meant",
-    "revised",
-    "new",
-    "latest",
-    "теперь",
-    "вместо",
-    "перенесли",
-    "поменяли",
-    "поменялся",
-    "поменялась",
-    "изменили",
-    "изменился",
-    "изменилась",
-    "сменили",
-    "ошибся",
-    "ошиблась",
-    "ошибка",
-    "опечатка",
-    "уже",
-    "больше",
-    "исправь",
-    "замени",
-    "забудь",
-    "вычеркни",
-    "верное",
-    "верный",
-    "jetzt",
-    "nun",
-    "stattdessen",
-    "statt",
-    "geändert",
-    "umgestiegen",
-    "falsch",
-    "falsche",
-    "verwechselt",
-    "vertan",
-    "streich",
-    "tausche",
-    "ersetze",
-    "inzwischen",
-    "neuerdings",
-    "vergiss",
-    "korrektur",
-    "ahora",
-    "cambió",
-    "cambia",
-    "cambiado",
-    "corrijo",
-    "corrección",
-    "olvida",
-    "reemplaza",
-    "equivoqué",
-    "maintenant",
-    "plutôt",
-    "changé",
-    "remplace",
-    "oublie",
-    "trompé",
-    "erreur",
-    "désormais",
-    "改",
-    "换",
-    "错",
+/// Words that say that something is not what it was or not what was said, in their plain form.
+const CUES: &str = "instead moved switched changed bumped actually correction corrected wrong mixed mistake mistaken mistyped misspoke \
+    incorrect typo misremembered misread confused forget scratch strike ignore disregard replace replaced swap swapped \
+    renamed longer anymore raised lowered increased reduced extended postponed rescheduled oops meant revised amended \
+    outdated obsolete becomes became вместо перенесли перенесен поменяли поменялся поменялась поменялось изменили \
+    изменился изменилась изменилось сменили сменился сменилась переехал переехала переехали перевели ошибся ошиблась \
+    ошибка опечатка перепутал перепутала оговорился оговорилась исправь исправление поправка поправь поправили замени \
+    заменили забудь вычеркни вычеркнуть верное верный верно правильно неправильный неверно устарел устарела устарело \
+    оказалось стало годится stattdessen statt anstatt sondern geändert umgestiegen umgezogen verschoben verlegt \
+    gewechselt falsch falsche falschen verwechselt vertan geirrt tippfehler streich tausche ersetze ersetzt vergiss \
+    korrektur korrigiere überholt veraltet cambió cambia cambiado cambiaron cambiamos corrijo corrección olvida \
+    reemplaza sustituye equivoqué equivocado movió perdón plutôt changé remplace remplacé oublie trompé erreur déplacé \
+    modifié 改 换 错";
+
+/// Words that may say the same, or only when something is to happen: "the port is 9090 now", "now run the tests".
+const WEAK_CUES: &str = "now new latest change changes switch update updated correct again rather теперь уже новый новая новое новой больше \
+    jetzt nun inzwischen neuerdings neu neue doch ahora nuevo nueva maintenant désormais nouveau nouvelle finalement 现 更";
+
+/// Words that together say that something has changed, in their plain form.
+pub const CUE_PHRASES: &[&str] = &[
+    "out of date",
+    "any more",
+    "turns out",
+    "turned out",
+    "as of",
+    "from now",
+    "from here",
+    "from today",
+    "just heard",
+    "just learned",
+    "found out",
+    "effective immediately",
+    "went from",
+    "my bad",
+    "since yesterday",
+    "since today",
+    "на самом деле",
+    "с сегодняшнего",
+    "со вчерашнего",
+    "а не",
+    "по новой",
+    "всё-таки",
+    "все-таки",
+    "ab jetzt",
+    "ab sofort",
+    "ab heute",
+    "ab morgen",
+    "seit gestern",
+    "seit heute",
+    "nicht mehr",
+    "stand heute",
+    "das andere war",
+    "neues zu",
+    "ya no",
+    "a partir",
+    "en realidad",
+    "en vez",
+    "à partir",
+    "au lieu",
+    "en fait",
+    "不 再",
+    "不 是",
 ];
 
-/// Words by which somebody takes back what they have just said, in their plain form.
-pub const TAKES_BACK: [&str; 28] = [
-    "forget",
-    "scratch",
-    "strike",
-    "correction",
-    "wrong",
-    "mistake",
-    "typo",
-    "oops",
-    "actually",
-    "mixed",
-    "misremembered",
-    "changed",
-    "meant",
-    "забудь",
-    "ошибся",
-    "ошиблась",
-    "опечатка",
-    "вычеркни",
-    "vergiss",
-    "streich",
-    "falsch",
-    "verwechselt",
-    "vertan",
-    "korrektur",
-    "corrijo",
-    "olvida",
-    "oublie",
-    "erreur",
-];
+/// How surely a sentence corrects something, by its words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CueStrength {
+    /// Nothing says so.
+    #[default]
+    None,
+    /// It may.
+    Weak,
+    /// It does.
+    Strong,
+}
+
+/// What a word says about correction.
+pub fn cue_of(word: &str) -> CueStrength {
+    if is_listed(CUES, word) {
+        CueStrength::Strong
+    } else if is_listed(WEAK_CUES, word) {
+        CueStrength::Weak
+    } else {
+        CueStrength::None
+    }
+}
+
+/// Whether a word speaks of correction, and so does not tell what a sentence is about.
+pub fn is_cue(word: &str) -> bool {
+    cue_of(word) > CueStrength::None
+}
+
+/// Whether a list of words, separated by spaces, has a word.
+pub fn is_listed(list: &str, word: &str) -> bool {
+    list.split(' ').any(|listed| listed == word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_say_how_surely_they_correct() {
+        for (word, strength) in [
+            ("typo", CueStrength::Strong),
+            ("перепутал", CueStrength::Strong),
+            ("verschoben", CueStrength::Strong),
+            ("now", CueStrength::Weak),
+            ("jetzt", CueStrength::Weak),
+            ("port", CueStrength::None),
+            ("", CueStrength::None),
+        ] {
+            assert_eq!(cue_of(word), strength, "{word}");
+        }
+    }
+}

@@ -1,27 +1,32 @@
 //! Links an earlier sentence of the person to a later one that gives another value for the same thing.
 //!
-//! A link is certain where the later sentence has words of correction, names the old value beside a new one, or speaks of the same subject
-//! in nearly the same words. Otherwise the earlier sentence only points at the later one: both stay, in order, and the reader
-//! decides. Two sentences about different objects (another id, name or path) are not linked. The cost of a message is its
-//! length: every word leads to its newest few sentences.
+//! Two sentences speak of the same thing where they share the phrase that names it, or where the later one names the old value. A link is
+//! certain where, besides, the later sentence has words of correction, or both do nothing but give a value of that phrase. Otherwise
+//! the earlier sentence only points at the later one: both stay, in order, and the reader decides. Two sentences about different
+//! objects (another id, name or path) are not linked. The cost of a message is its length: every word leads to its newest few
+//! sentences.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use serde::Deserialize;
 use serde::Serialize;
 
-use crate::ledger::conversation::correction_words::CUES;
-use crate::ledger::conversation::correction_words::TAKES_BACK;
+use crate::ledger::conversation::correction_words::CUE_PHRASES;
+use crate::ledger::conversation::correction_words::CueStrength;
+use crate::ledger::conversation::correction_words::cue_of;
 use crate::ledger::conversation::record::ConversationRecord;
 use crate::ledger::conversation::record::LaterWord;
 use crate::ledger::conversation::record::Speaker;
+use crate::ledger::conversation::same_thing::Sameness;
+use crate::ledger::conversation::same_thing::compare;
+use crate::ledger::conversation::subject::SentenceSubject;
+use crate::ledger::conversation::subject::SubjectTerm;
+use crate::ledger::conversation::subject::TermJoint;
 use crate::ledger::statements::patterns::List;
 use crate::ledger::statements::patterns::PATTERNS;
-use crate::ledger::statements::value::Shape;
-use crate::ledger::statements::value::shape_of;
 use crate::ledger::statements::words::Break;
 use crate::ledger::statements::words::Words;
-use crate::ledger::statements::words::stem;
 
 /// Sentences that a word leads to: the newest ones. Older ones about the same thing were linked when these came.
 const SENTENCES_A_WORD: usize = 12;
@@ -29,10 +34,14 @@ const SENTENCES_A_WORD: usize = 12;
 const RARE_WORD_SENTENCES: usize = 3;
 /// Words of a sentence that are looked at.
 const SENTENCE_WORDS: usize = 60;
-/// A sentence of so few words that begins with a capital may begin with a name.
-const NAME_WORDS: usize = 5;
-/// A message longer than this is a brief or a document: its sentences give values of many things, and corrections are short.
-const MESSAGE_SENTENCES: usize = 24;
+/// A message of more sentences is a brief or a document: it gives values of many things and corrects nothing, because corrections are short.
+const CORRECTING_SENTENCES: usize = 24;
+/// Sentences of one message that are remembered.
+const SENTENCES_A_MESSAGE: usize = 64;
+/// A sentence with at most this many words of its own is about what stands beside it: "The port? That'd be 1490".
+const BARE_WORDS: usize = 1;
+/// An old value of at least this many characters is known again wherever it stands.
+const TELLING_CHARACTERS: usize = 3;
 
 /// A sentence of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -41,27 +50,11 @@ struct SentencePlace {
     sentence: u32,
 }
 
-/// A value that a sentence gives.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct GivenValue {
-    text: Box<str>,
-    form: Shape,
-    /// The word behind a number: minutes, euros.
-    unit: Option<Box<str>>,
-}
-
-/// What a sentence is about, and the values it gives.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct SentenceSubject {
-    stems: Vec<Box<str>>,
-    values: Vec<GivenValue>,
-}
-
 /// Where words and values stand in the person's sentences that give a value.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubjectIndex {
     subjects: BTreeMap<u32, Vec<(u32, SentenceSubject)>>,
-    by_stem: BTreeMap<Box<str>, Vec<SentencePlace>>,
+    by_word: BTreeMap<Box<str>, Vec<SentencePlace>>,
     by_value: BTreeMap<Box<str>, Vec<SentencePlace>>,
 }
 
@@ -76,72 +69,76 @@ pub struct FoundLink {
     pub later: LaterWord,
 }
 
+/// A sentence as it is compared with earlier ones.
+struct LaterSentence {
+    /// Its terms, and those of its neighbours where it says little itself.
+    subject: SentenceSubject,
+    /// Which of the terms are its own.
+    own: Range<usize>,
+    /// What its words, and those beside it, say about correction.
+    cue: CueStrength,
+}
+
 impl SubjectIndex {
     /// Takes in a record at its position, and finds the earlier sentences that it bears on.
     pub fn learn(&mut self, position: usize, record: &ConversationRecord) -> Vec<FoundLink> {
-        if record.speaker != Speaker::Person || record.sentences.len() > MESSAGE_SENTENCES {
+        if record.speaker != Speaker::Person {
             return Vec::new();
         }
-        let mut links = Vec::new();
-        let subjects: Vec<(SentenceSubject, bool)> = record
+        let may_correct = record.sentences.len() <= CORRECTING_SENTENCES;
+        let read: Vec<ReadSentence> = record
             .sentences
             .iter()
             .map(|sentence| {
-                let words = Words::read(record.words_of(sentence), SENTENCE_WORDS);
-                (subject_of(&words), sentence.signs.corrects || has_cue(&words))
+                let words = record.words_of(sentence);
+                if !is_plain_sentence(words) {
+                    return Default::default();
+                }
+                let words = Words::read(words, SENTENCE_WORDS);
+                let cue = match sentence.signs.corrects {
+                    true => CueStrength::Strong,
+                    false => cue_in(&words),
+                };
+                (SentenceSubject::read(&words), cue)
             })
             .collect();
-        for (index, (subject, corrects)) in subjects.iter().enumerate() {
-            if subject.values.is_empty() || !is_plain_sentence(record.words_of(&record.sentences[index])) {
-                continue;
+        let mut links = Vec::new();
+        let giving = (0..read.len()).filter(|index| read[*index].0.values().next().is_some());
+        for index in giving.take(SENTENCES_A_MESSAGE) {
+            let later = LaterSentence::read(&read, index);
+            if may_correct && !record.sentences[index].signs.question {
+                let word = LaterWord {
+                    message: record.number,
+                    record: position as u32,
+                    sentence: index as u32,
+                    corrects: false,
+                };
+                links.extend(self.links(word, &later));
             }
-            let wide = with_neighbours(&subjects, index);
             let place = SentencePlace {
                 record: position as u32,
                 sentence: index as u32,
             };
-            // "The port? That'd be 1490": a sentence that only gives the value is about what stands beside it.
-            let own = match subject.stems.len() {
-                0 | 1 => SentenceSubject {
-                    stems: wide.0.stems.clone(),
-                    values: subject.values.clone(),
-                },
-                _ => subject.clone(),
-            };
-            if record.sentences[index].signs.question {
-                self.insert(place, own);
-                continue;
-            }
-            let later = LaterWord {
-                message: record.number,
-                record: position as u32,
-                sentence: index as u32,
-                corrects: false,
-            };
-            let corrects = *corrects || wide.1;
-            // Within one message only words of correction make a link: sentences side by side give values of different things.
-            let found = self.links(later, subject, &wide.0, corrects);
-            let takes_back = TAKES_BACK
-                .iter()
-                .any(|cue| has_word(record.words_of(&record.sentences[index]), cue));
-            links.extend(found.into_iter().filter(|link| link.record != position || takes_back));
-            self.insert(place, own);
+            self.insert(place, earlier_subject(&read, index));
         }
         links
     }
 
     fn insert(&mut self, place: SentencePlace, subject: SentenceSubject) {
         let push = |places: &mut Vec<SentencePlace>| {
+            if places.last() == Some(&place) {
+                return;
+            }
             places.push(place);
             if places.len() > SENTENCES_A_WORD {
                 places.remove(0);
             }
         };
-        for stem in &subject.stems {
-            push(self.by_stem.entry(stem.clone()).or_default());
+        for word in subject.words() {
+            push(self.by_word.entry(word.stem.clone()).or_default());
         }
-        for value in &subject.values {
-            push(self.by_value.entry(value.text.clone()).or_default());
+        for value in subject.values() {
+            push(self.by_value.entry(value.stem.clone()).or_default());
         }
         self.subjects
             .entry(place.record)
@@ -155,238 +152,209 @@ impl SubjectIndex {
         found.map(|(_, subject)| subject)
     }
 
-    /// The earlier sentences that a sentence bears on. `wide` is its subject with that of its neighbours.
-    fn links(
-        &self,
-        later: LaterWord,
-        subject: &SentenceSubject,
-        wide: &SentenceSubject,
-        corrects: bool,
-    ) -> Vec<FoundLink> {
-        let mut found: BTreeMap<SentencePlace, bool> = BTreeMap::new();
-        // "replace 21:35 by 10:20", "not 8080 but 9090": old and new value side by side.
-        for value in &wide.values {
-            for place in self.by_value.get(&value.text).into_iter().flatten() {
-                let Some(earlier) = self.subject(*place) else {
-                    continue;
-                };
-                let new = subject
-                    .values
-                    .iter()
-                    .find(|new| is_like(value, new) && !self.by_value.contains_key(&new.text));
-                if new.is_some() && (corrects || shared_stems(earlier, wide) > 0) {
-                    found.insert(*place, corrects);
-                }
-            }
-        }
-        let mut candidates: BTreeMap<SentencePlace, (usize, bool)> = BTreeMap::new();
-        for stem in &wide.stems {
-            let places = self.by_stem.get(stem).map_or(&[][..], Vec::as_slice);
-            let is_rare = places.len() <= RARE_WORD_SENTENCES;
-            for place in places {
-                let (shared, rare) = candidates.entry(*place).or_default();
-                *shared += 1;
-                *rare |= is_rare;
-            }
-        }
-        for (place, (shared, is_rare)) in candidates {
-            let Some(earlier) = self.subject(place) else {
-                continue;
+    /// The earlier sentences that a sentence bears on.
+    fn links(&self, word: LaterWord, later: &LaterSentence) -> Vec<FoundLink> {
+        let mut found = self.by_old_value(later);
+        for place in self.sharing_words(later) {
+            let Some(earlier) = self.subject(place) else { continue };
+            let is_rare = |word: &SubjectTerm| {
+                let places = self.by_word.get(&word.stem).map_or(0, Vec::len);
+                places <= RARE_WORD_SENTENCES
             };
-            if !gives_another_value(earlier, subject, wide) {
-                continue;
-            }
-            let fewer = earlier.stems.len().min(wide.stems.len());
-            let is_same = shared >= 2 && shared * 2 >= fewer;
-            let is_nearly_equal = shared >= 2 && shared * 3 >= fewer * 2;
-            let is_named = is_rare && (corrects || fewer <= 3);
-            // Names and words with a hyphen are often no values at all: between them only nearly equal subjects make a link.
-            if !is_nearly_equal && !shares_exact_form(earlier, subject) {
-                continue;
-            }
-            if is_same || is_named {
-                let is_certain = corrects && (is_same || fewer <= 2);
-                let known = found.entry(place).or_insert(is_certain);
-                *known |= is_certain;
-            }
+            let sameness = compare(earlier, &later.subject, &later.own, &is_rare);
+            let corrects = match (sameness, later.cue) {
+                (Sameness::Other, _) | (Sameness::Named, CueStrength::None) => continue,
+                // Sentences of one message that nothing sets against each other give values of different things.
+                (Sameness::Exact | Sameness::Phrase, CueStrength::None) if place.record == word.record => false,
+                (_, CueStrength::None) if place.record == word.record => continue,
+                (Sameness::Exact, _) => true,
+                (Sameness::Phrase, cue) => cue > CueStrength::None,
+                (Sameness::Near | Sameness::Named, cue) => cue == CueStrength::Strong,
+                (Sameness::Related, _) => false,
+            };
+            let known = found.entry(place).or_insert(corrects);
+            *known |= corrects;
         }
         let links = found.into_iter().map(|(place, corrects)| FoundLink {
             record: place.record as usize,
             sentence: place.sentence as usize,
-            later: LaterWord { corrects, ..later },
+            later: LaterWord { corrects, ..word },
         });
         links.collect()
     }
+
+    /// Whether a sentence gives a value, and does not take it back itself.
+    fn gives(&self, place: SentencePlace, value: &SubjectTerm) -> bool {
+        let terms = self.subject(place).map_or(&[][..], |subject| &subject.terms);
+        terms.iter().any(|term| term.stem == value.stem && !term.is_rejected)
+    }
+
+    fn sharing_words(&self, later: &LaterSentence) -> Vec<SentencePlace> {
+        let words = later.subject.words();
+        let mut places: Vec<SentencePlace> = words
+            .filter_map(|word| self.by_word.get(&word.stem))
+            .flatten()
+            .copied()
+            .collect();
+        places.sort_unstable();
+        places.dedup();
+        places
+    }
+
+    /// "Replace 21:35 by 10:20", "not 8080 but 9090": the earlier sentences whose value is named beside a new one.
+    fn by_old_value(&self, later: &LaterSentence) -> BTreeMap<SentencePlace, bool> {
+        let mut found = BTreeMap::new();
+        let own = &later.subject.terms[later.own.clone()];
+        for old in later.subject.values() {
+            let is_certain = old.is_rejected || later.cue == CueStrength::Strong;
+            let news: Vec<&SubjectTerm> = own.iter().filter(|new| old.is_like(new) && !new.is_rejected).collect();
+            let is_known = |new: &&SubjectTerm| self.by_value.contains_key(&new.stem);
+            // Of two values that were both given before, only words tell which is the old one.
+            let is_told = old.is_rejected || !news.iter().any(is_known);
+            if news.is_empty() || later.cue == CueStrength::None && !old.is_rejected {
+                continue;
+            }
+            let places = self.by_value.get(&old.stem).map_or(&[][..], Vec::as_slice);
+            let places: Vec<SentencePlace> = places.iter().copied().filter(|place| self.gives(*place, old)).collect();
+            let is_about = |place: &&SentencePlace| {
+                let earlier = self.subject(**place);
+                earlier.is_some_and(|earlier| {
+                    let mut words = earlier
+                        .words()
+                        .filter(|word| !old.is_like(word) && word.stem != old.stem);
+                    let gives_new = news.iter().any(|new| earlier.has(&new.stem));
+                    !gives_new && words.any(|word| later.subject.has(&word.stem))
+                })
+            };
+            let mut about: Vec<SentencePlace> = places.iter().filter(is_about).copied().collect();
+            // A name stands in many sentences; it is the value of those that speak of the same thing.
+            if about.is_empty() && is_certain && is_told && is_telling(old) {
+                // It names nothing but the values: the newest sentence that gave the old one is meant.
+                about.extend(places.last());
+            }
+            found.extend(about.into_iter().map(|place| (place, is_certain)));
+        }
+        found
+    }
 }
 
-/// A sentence's subject together with that of the sentences beside it: "the read replica… we switched. tinkai-ro".
-fn with_neighbours(subjects: &[(SentenceSubject, bool)], index: usize) -> (SentenceSubject, bool) {
-    let mut wide = subjects[index].0.clone();
-    let mut corrects = false;
+/// Whether a value is hardly ever used for two things: not "3", nor a word with a capital that may begin a sentence.
+fn is_telling(value: &SubjectTerm) -> bool {
+    value.stem.chars().count() >= TELLING_CHARACTERS
+}
+
+/// A sentence of a message as it was read: its subject, and what its words say about correction.
+type ReadSentence = (SentenceSubject, CueStrength);
+
+/// Whether a sentence says so little that it is about what stands beside it: "the read replica… we switched. tinkai-ro".
+fn is_bare(subject: &SentenceSubject) -> bool {
+    subject.words().filter(|word| word.form.is_none()).count() <= BARE_WORDS
+}
+
+fn gives_exact_value((subject, _): &ReadSentence) -> bool {
+    subject.values().any(SubjectTerm::is_exact)
+}
+
+/// Sentences beside one, in order.
+fn beside(read: &[ReadSentence], index: usize) -> impl Iterator<Item = usize> {
     let around = [index.checked_sub(2), index.checked_sub(1), Some(index + 1)];
-    for place in around.into_iter().flatten() {
-        let Some((other, is_correction)) = subjects.get(place) else {
-            continue;
-        };
+    let last = read.len();
+    around.into_iter().flatten().filter(move |place| *place < last)
+}
+
+/// What a sentence is about when a later one is compared with it: no value but its own.
+fn earlier_subject(read: &[ReadSentence], index: usize) -> SentenceSubject {
+    let around: Vec<usize> = beside(read, index)
+        .filter(|place| is_bare(&read[index].0) && !gives_exact_value(&read[*place]))
+        .collect();
+    joined(read, index, &around).0
+}
+
+impl LaterSentence {
+    fn read(read: &[ReadSentence], index: usize) -> Self {
         // A neighbour that gives a value of its own speaks of something else, unless it takes that value back.
-        let is_other = !other.values.is_empty() && !is_correction;
-        if is_other {
-            continue;
-        }
-        corrects |= is_correction;
-        for stem in &other.stems {
-            if !wide.stems.contains(stem) {
-                wide.stems.push(stem.clone());
-            }
-        }
-        for value in &other.values {
-            if !wide.values.contains(value) {
-                wide.values.push(value.clone());
-            }
-        }
+        let around: Vec<usize> = beside(read, index)
+            .filter(|place| !gives_exact_value(&read[*place]) || read[*place].1 > CueStrength::None)
+            .collect();
+        // Words of correction in the next sentence speak of this one: "the count is 35. Ignore the other number."
+        let cues = around.iter().map(|place| read[*place].1);
+        let cue = cues.fold(read[index].1, CueStrength::max);
+        let around = if is_bare(&read[index].0) { around } else { Vec::new() };
+        let (subject, own) = joined(read, index, &around);
+        Self { subject, own, cue }
     }
-    (wide, corrects)
 }
 
-fn shared_stems(one: &SentenceSubject, other: &SentenceSubject) -> usize {
-    one.stems.iter().filter(|stem| other.stems.contains(stem)).count()
-}
-
-/// Whether two values are of one form: both times, both numbers of minutes, both names.
-fn is_like(one: &GivenValue, other: &GivenValue) -> bool {
-    let is_unit_alike = match (&one.unit, &other.unit) {
-        (Some(one), Some(other)) => one == other,
-        (None, _) | (_, None) => true,
-    };
-    one.text != other.text && one.form == other.form && is_unit_alike
-}
-
-/// Whether two sentences give values of one form that can hardly be anything but values: numbers, times, versions, paths.
-fn shares_exact_form(earlier: &SentenceSubject, later: &SentenceSubject) -> bool {
-    let is_exact = |value: &&GivenValue| value.form != Shape::Name && !is_compound(&value.text);
-    let mut exact = later.values.iter().filter(is_exact);
-    exact.any(|value| {
-        earlier
-            .values
-            .iter()
-            .filter(is_exact)
-            .any(|known| is_like(known, value))
-    })
-}
-
-/// Whether a later sentence gives another value of a form that the earlier one has, for the same object as far as they name one.
-fn gives_another_value(earlier: &SentenceSubject, later: &SentenceSubject, wide: &SentenceSubject) -> bool {
-    let gives = |value: &&GivenValue| {
-        let is_known = earlier.values.iter().any(|known| known.text == value.text);
-        !is_known && earlier.values.iter().any(|known| is_like(known, value))
-    };
-    let is_strong = |value: &&GivenValue| value.form != Shape::Name;
-    // A capital letter may be that of the first word: "Set queue1 to 5", "Set queue2 to 7".
-    let shares_value = earlier
-        .values
-        .iter()
-        .filter(is_strong)
-        .any(|known| wide.values.iter().any(|value| value.text == known.text));
-    let (ours, theirs) = (
-        later.values.iter().filter(is_strong).count(),
-        earlier.values.iter().filter(is_strong).count(),
-    );
-    // Where both name several things and none of them is the same, they speak of different objects.
-    let is_other_object = ours > 1 && theirs > 1 && !shares_value;
-    later.values.iter().any(|value| gives(&value)) && !is_other_object
-}
-
-/// What a sentence is about: stems of its meaningful words that are no values, and its values.
-fn subject_of(words: &Words<'_>) -> SentenceSubject {
+/// The terms of a sentence among those of others, in order, and where its own stand.
+fn joined(read: &[ReadSentence], index: usize, around: &[usize]) -> (SentenceSubject, Range<usize>) {
+    let mut places = around.to_vec();
+    places.push(index);
+    places.sort_unstable();
     let mut subject = SentenceSubject::default();
-    let mut index = 0;
-    while index < words.len() {
-        let word = words.at(index);
-        let form = form_of(words, index);
-        if let Some(form) = form {
-            let unit = unit_behind(words, index, form);
-            index += 1 + usize::from(unit.is_some());
-            if !subject.values.iter().any(|known| *known.text == *word) {
-                subject.values.push(GivenValue {
-                    text: word.into(),
-                    form,
-                    unit,
-                });
-            }
-            continue;
-        }
-        index += 1;
-        let is_plain = PATTERNS.is_dull(word)
-            || PATTERNS.is(List::Negation, word)
-            || PATTERNS.is(List::Filler, word)
-            || CUES.contains(&word);
-        if word.chars().count() < 2 || is_plain {
-            continue;
-        }
-        let stem = stem(word);
-        if !subject.stems.iter().any(|known| **known == *stem) {
-            subject.stems.push(stem.into());
+    let mut own = 0..0;
+    for place in places {
+        let start = subject.terms.len();
+        subject.terms.extend(read[place].0.terms.iter().cloned());
+        if place == index {
+            own = start..subject.terms.len();
+        } else if let Some(first) = subject.terms.get_mut(start) {
+            first.joint = TermJoint::Apart;
         }
     }
-    subject
-}
-
-/// The form of a word that is a value; names count, and so do words made of several by hyphens.
-fn form_of(words: &Words<'_>, index: usize) -> Option<Shape> {
-    let word = words.at(index);
-    match shape_of(words, index) {
-        Shape::Plain if is_compound(word) => Some(Shape::Id),
-        Shape::Plain => None,
-        Shape::Name if is_compound(word) && word.is_ascii() => Some(Shape::Id),
-        // Every sentence begins with a capital; a name on its own does, too.
-        Shape::Name if index == 0 && words.len() > NAME_WORDS => None,
-        Shape::Name if PATTERNS.is_dull(word) || PATTERNS.is(List::Filler, word) => None,
-        Shape::Name => Some(Shape::Name),
-        form => Some(form),
-    }
-}
-
-/// Whether a word is made of several by hyphens.
-pub fn is_compound(word: &str) -> bool {
-    word.split_once('-').is_some_and(|(one, other)| {
-        let is_part = |part: &str| part.chars().count() > 1 && part.chars().all(char::is_alphanumeric);
-        is_part(one) && other.split('-').all(is_part)
-    })
-}
-
-/// The word behind a number that says what it counts.
-fn unit_behind(words: &Words<'_>, index: usize, form: Shape) -> Option<Box<str>> {
-    if form != Shape::Number || words.after(index) != Break::None || index + 1 >= words.len() {
-        return None;
-    }
-    let next = words.at(index + 1);
-    let is_word = next.chars().all(char::is_alphabetic) && !PATTERNS.is_dull(next) && !PATTERNS.is(List::Joint, next);
-    is_word.then(|| stem(next).into())
+    (subject, own)
 }
 
 /// Whether a sentence is something that people say: neither a line of a log, of a configuration or of code, nor quoted or pasted.
 fn is_plain_sentence(sentence: &str) -> bool {
     const LONGEST: usize = 240;
-    let plain = sentence
-        .chars()
-        .filter(|letter| letter.is_alphabetic() || letter.is_whitespace());
-    let is_prose = plain.count() * 4 >= sentence.chars().count() * 3;
-    let is_short = sentence.chars().count() <= 24;
+    const SHORT: usize = 40;
     sentence.len() <= LONGEST
         && !sentence.starts_with(['>', '[', '`', '$', '❯', '-', '+', '{'])
         && !sentence.contains("://")
-        && (is_prose || is_short && !sentence.contains(['=', '{', '}', '<', '>', '|']))
+        && !sentence.contains(['{', '}', '<', '|'])
+        && (is_prose(sentence) || sentence.chars().count() <= SHORT)
 }
 
-fn has_cue(words: &Words<'_>) -> bool {
-    (0..words.len()).any(|index| CUES.contains(&words.at(index)) || words.after(index) == Break::Arrow)
+/// Whether most of a text is words. Values may be long, so words count besides letters.
+fn is_prose(text: &str) -> bool {
+    let letters = text
+        .chars()
+        .filter(|letter| letter.is_alphabetic() || letter.is_whitespace());
+    let is_word = |word: &&str| {
+        let word = word.trim_matches(|letter: char| letter.is_ascii_punctuation());
+        !word.is_empty()
+            && word
+                .chars()
+                .all(|letter| letter.is_alphabetic() || matches!(letter, '\'' | '’' | '-'))
+    };
+    let words = text.split_whitespace();
+    letters.count() * 4 >= text.chars().count() * 3 || words.clone().filter(is_word).count() * 3 >= words.count() * 2
 }
 
-fn has_word(text: &str, word: &str) -> bool {
-    let lower = text.to_lowercase();
-    lower
-        .split(|letter: char| !letter.is_alphanumeric())
-        .any(|one| one == word)
+/// What the words of a sentence say about correction. At its beginning "now" only says what comes next.
+fn cue_in(words: &Words<'_>) -> CueStrength {
+    let plain: Vec<&str> = (0..words.len()).map(|index| words.at(index)).collect();
+    let line = format!(" {} ", plain.join(" "));
+    let is_told = CUE_PHRASES.iter().any(|phrase| {
+        let found = line.match_indices(phrase);
+        found
+            .into_iter()
+            .any(|(at, _)| line[..at].ends_with(' ') && line[at + phrase.len()..].starts_with(' '))
+    });
+    let mut strongest = if is_told { CueStrength::Weak } else { CueStrength::None };
+    let mut has_begun = false;
+    for index in 0..words.len() {
+        let word = words.at(index);
+        let cue = cue_of(word);
+        if cue == CueStrength::Strong || has_begun {
+            strongest = strongest.max(cue);
+        }
+        if words.after(index) == Break::Arrow {
+            strongest = CueStrength::Strong;
+        }
+        has_begun |= cue == CueStrength::None && !PATTERNS.is(List::Filler, word);
+    }
+    strongest
 }
 
 #[cfg(test)]

@@ -113,7 +113,7 @@ fn a_value_is_about_what_stands_beside_it() {
 
 #[test]
 fn a_brief_and_the_agent_link_nothing() {
-    let brief: String = (0..MESSAGE_SENTENCES + 1)
+    let brief: String = (0..CORRECTING_SENTENCES + 1)
         .map(|number| format!("The api port is {number}. "))
         .collect();
     assert_eq!(links(&["The api port is 8080.", &brief]), []);
@@ -134,15 +134,43 @@ fn a_common_word_leads_to_few_sentences() {
         );
         assert!(links.len() <= 2 * SENTENCES_A_WORD, "{} links", links.len());
     }
-    assert!(index.by_stem.values().all(|places| places.len() <= SENTENCES_A_WORD));
+    assert!(index.by_word.values().all(|places| places.len() <= SENTENCES_A_WORD));
 }
 
 #[test]
-fn compounds_have_hyphens_between_letters() {
-    for word in ["tinkai-ro", "a1-b2-c3", "eu-west"] {
-        assert!(is_compound(word), "{word}");
+fn a_value_that_is_set_aside_leads_to_its_sentence() {
+    for messages in [
+        ["The gate has the staging port 1758.", "scratch 1758. 1474"],
+        ["VV-7331, das ist das Aktenzeichen.", "nicht VV-7331, WR-4994"],
+        ["El vuelo es IB-3201.", "en vez de IB-3201 pon IB-4410"],
+        ["The row count is 33759.", "the row count went from 33759 to 87573"],
+    ] {
+        assert_eq!(links(&messages), [(0, 0, 1, true)], "{messages:?}");
     }
-    for word in ["plain", "-x", "a-", "--flag", "x-y", "well-."] {
-        assert!(!is_compound(word), "{word}");
-    }
+}
+
+#[test]
+fn a_name_beside_a_shared_phrase_needs_words_of_correction() {
+    let earlier = "Ask Bob about the staging cluster.";
+    assert_eq!(links(&[earlier, "Ask Alice about the staging cluster."]), []);
+    let found = links(&[
+        "The on-call person is Ottoline.",
+        "my mistake, the on-call person is Florian",
+    ]);
+    assert_eq!(found, [(0, 0, 1, true)]);
+}
+
+#[test]
+fn scripts_without_spaces_are_compared_too() {
+    assert_eq!(links(&["门禁密码是4711。", "门禁密码改成1337了。"]), [(0, 0, 1, true)]);
+}
+
+#[test]
+fn a_brief_is_remembered_although_it_corrects_nothing() {
+    let brief = format!(
+        "{}The api port is 8080.",
+        "We had cake in the office. ".repeat(CORRECTING_SENTENCES)
+    );
+    let found = links(&[&brief, "Correction: the api port is 9090."]);
+    assert_eq!(found, [(0, CORRECTING_SENTENCES, 1, true)]);
 }

@@ -10,7 +10,9 @@ pub mod open_points;
 pub mod record;
 pub mod render;
 pub mod replies;
+pub mod same_thing;
 pub mod select;
+pub mod subject;
 
 use std::ops::Range;
 
@@ -135,6 +137,19 @@ impl ConversationLog {
             .iter()
             .flat_map(|record| &record.sentences);
         sentences.any(|sentence| sentence.later.is_some())
+    }
+
+    /// The person's sentences that were corrected since, or that another message speaks of later, the newest first.
+    pub fn sentences_with_later_word(&self) -> impl Iterator<Item = String> {
+        let person = self
+            .records
+            .iter()
+            .rev()
+            .filter(|record| record.speaker == Speaker::Person);
+        person.flat_map(|record| {
+            let linked = record.sentences.iter().filter(|sentence| sentence.later.is_some());
+            linked.map(|sentence| record.words_of(sentence).to_owned())
+        })
     }
 
     /// Where the records of a message stand: it has several where the person answers through a tool.

@@ -57,7 +57,10 @@ fn write_words(text: &mut String, log: &ConversationLog, record: &ConversationRe
         let breaks = before.is_none_or(|end| record.text[end..start].contains('\n'));
         match (is_open, breaks) {
             (false, _) => {}
-            (true, true) => text.push_str("\n  "),
+            (true, true) => {
+                write_marks(text, &mut marks);
+                text.push_str("\n  ");
+            }
             (true, false) => text.push(' '),
         }
         if std::mem::take(&mut gap) {
@@ -80,8 +83,12 @@ fn write_words(text: &mut String, log: &ConversationLog, record: &ConversationRe
         text.push(' ');
         text.push_str(LEFT_OUT);
     }
-    // Behind the words, which stay in one piece.
-    for mark in marks {
+    write_marks(text, &mut marks);
+}
+
+/// Marks stand at the end of the line they belong to: its words stay in one piece, and nobody reads on without them.
+fn write_marks(text: &mut String, marks: &mut Vec<String>) {
+    for mark in marks.drain(..) {
         text.push(' ');
         text.push_str(&mark);
     }

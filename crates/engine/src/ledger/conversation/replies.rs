@@ -8,8 +8,8 @@ use crate::ledger::statements::value::Shape;
 use crate::ledger::statements::value::shape_of;
 use crate::ledger::statements::words::Words;
 
-use crate::ledger::conversation::links::is_compound;
 use crate::ledger::conversation::record::is_question;
+use crate::ledger::conversation::subject::is_compound;
 
 /// Words of a text that are looked at: a reply says what it says at its beginning.
 const REPLY_WORDS: usize = 60;
