@@ -112,7 +112,8 @@ impl Statements {
                     self.claim(corrected(&key, value, words, index), shape, facts);
                     return;
                 }
-                (Some((value, shape)), None) if old_text.is_none() && shape.is_strong() => {
+                // A sentence that names what it speaks of does not mean the newest value of something else.
+                (Some((value, shape)), None) if old_text.is_none() && shape.is_strong() && !names_more(sentence) => {
                     if let Some(key) = self.recent_key(shape) {
                         self.claim(corrected(&key, value, words, index), shape, facts);
                         return;
@@ -181,13 +182,18 @@ impl Statements {
 /// "Don't forget the notes of api-3" refuses nothing and corrects nothing: a bare correction says the new value and hardly more.
 fn means_more(sentence: &Sentence<'_>) -> bool {
     let other = [Says::Todo, Says::Rule, Says::Done, Says::Decide];
+    other.into_iter().any(|says| sentence.says(says)) || names_more(sentence)
+}
+
+/// Whether a sentence has words of its own besides a value and what corrects: they say what it is about.
+fn names_more(sentence: &Sentence<'_>) -> bool {
     let telling = |place: &usize| {
         let told = |hit: &Hit| matches!(hit.says, Says::Correct | Says::Refuse) && hit.words.contains(place);
         !shape_of(&sentence.words, *place).is_strong()
             && !PATTERNS.is_dull(sentence.words.at(*place))
             && !sentence.hits.iter().any(told)
     };
-    other.into_iter().any(|says| sentence.says(says)) || (0..sentence.words.len()).filter(telling).count() > 1
+    (0..sentence.words.len()).filter(telling).count() > 1
 }
 
 fn corrected<'a>(key: &'a str, value: &'a str, words: &'a str, message: u32) -> Claim<'a> {
