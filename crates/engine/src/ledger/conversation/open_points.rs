@@ -14,9 +14,16 @@ use crate::ledger::conversation::record::Speaker;
 use crate::ledger::conversation::replies::ReplyKind;
 use crate::ledger::conversation::replies::content_stems;
 use crate::ledger::conversation::replies::reply_kind;
+use crate::ledger::statements::is_identifier;
 
 /// How many points are held at once; the oldest go first. A list longer than this helps nobody.
 const POINTS_HELD: usize = 64;
+
+/// Words by which people ask for something, in lower case.
+const POLITE: [&str; 6] = ["please", "pls", "bitte", "пожалуйста", "porfavor", "favor"];
+
+/// A reply of at most this many words says one thing.
+const ANSWER_WORDS: usize = 6;
 
 /// Words that are remembered as used. Beyond that a conversation has used most words that it will.
 const WORDS_HELD: usize = 20_000;
@@ -107,11 +114,25 @@ impl OpenPoints {
 
     /// Takes off what a record answers, keeps or may have kept.
     fn settle(&mut self, record: &ConversationRecord, all: &[Box<str>]) {
+        let used = &self.used;
+        // A few words that say something new, and ask for nothing, are an answer: "tarragon, as always".
+        let asks = record
+            .sentences
+            .iter()
+            .any(|sentence| sentence.signs.cue || sentence.signs.question)
+            || record
+                .text
+                .to_lowercase()
+                .split_whitespace()
+                .any(|word| POLITE.contains(&word));
+        let is_short = record.text.split_whitespace().take(ANSWER_WORDS + 1).count() <= ANSWER_WORDS;
+        let is_news = is_short && !asks && all.iter().any(|stem| !used.contains(stem));
         self.points.retain_mut(|point| {
             match point.kind {
                 PointKind::Question if point.speaker != record.speaker && !point.has_reply => {
                     match reply_kind(&record.text, &point.stems) {
                         ReplyKind::Answer => false,
+                        ReplyKind::Unrelated if is_news => false,
                         ReplyKind::PutOff => {
                             point.has_reply = true;
                             true
@@ -135,6 +156,11 @@ impl OpenPoint {
     /// Whether a text with these words may speak of it.
     fn may_be_meant(&self, all: &[Box<str>]) -> bool {
         let shared = |stems: &[Box<str>]| stems.iter().filter(|stem| all.contains(stem)).count();
+        // An identifier that nobody had used before is what it is about.
+        let mut identifiers = self.new_stems.iter().filter(|stem| is_identifier(stem));
+        if identifiers.any(|stem| all.contains(stem)) {
+            return true;
+        }
         match self.new_stems.len() {
             0 => {
                 let known = self.stems.len();

@@ -43,7 +43,15 @@ fn a_reply_that_is_no_answer_leaves_a_question_open() {
 
 #[test]
 fn an_answer_settles_a_question() {
-    for reply in ["8443", "yes", "no", "Saoirse.", "the port of the old proxy", "eu-west"] {
+    for reply in [
+        "8443",
+        "yes",
+        "no",
+        "Saoirse.",
+        "the port of the old proxy",
+        "eu-west",
+        "tarragon, as always",
+    ] {
         let said = [(Speaker::Agent, QUESTION), (Speaker::Person, reply)];
         assert!(waiting(&said).is_empty(), "{reply}");
     }
@@ -113,4 +121,15 @@ fn the_oldest_points_go_first() {
     let held: Vec<u32> = points.waiting().map(|point| point.record).collect();
     assert_eq!(held.len(), POINTS_HELD);
     assert_eq!(held.last(), Some(&(count as u32 - 1)));
+}
+
+#[test]
+fn an_identifier_of_the_question_is_enough_to_speak_of_it() {
+    let said = [
+        (Speaker::Person, "а garganey-24 делает повторы при таймауте?"),
+        (Speaker::Agent, "Пока не знаю."),
+        (Speaker::Agent, "Проверил: garganey-24 повторяет запрос три раза."),
+    ];
+    assert_eq!(waiting(&said[..2]).len(), 1);
+    assert!(waiting(&said).is_empty());
 }

@@ -181,7 +181,7 @@ fn within(one: &str, stems: &[Box<str>]) -> bool {
 }
 
 /// Whether a stem can hardly be anything but a name: of a file, a machine, a ticket.
-fn is_identifier(stem: &str) -> bool {
+pub(in crate::ledger) fn is_identifier(stem: &str) -> bool {
     stem.contains(|letter: char| letter.is_ascii_digit() || matches!(letter, '/' | '_' | '.' | '@'))
 }
 
