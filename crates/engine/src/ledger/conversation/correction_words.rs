@@ -15,54 +15,15 @@ const CUES: &str = "instead moved switched changed bumped actually correction co
     modifié 改 换 错";
 
 /// Words that may say the same, or only when something is to happen: "the port is 9090 now", "now run the tests".
-const WEAK_CUES: &str = "now new latest change changes switch update updated correct again rather теперь уже новый новая новое новой больше \
+const WEAK_CUES: &str = "old former previous старый старая старое прежний alte alter altes antiguo viejo ancien 旧 now new latest change changes switch update updated correct again rather теперь уже новый новая новое новой больше \
     jetzt nun inzwischen neuerdings neu neue doch ahora nuevo nueva maintenant désormais nouveau nouvelle finalement 现 更";
 
 /// Words that together say that something has changed, in their plain form.
-pub const CUE_PHRASES: &[&str] = &[
-    "out of date",
-    "any more",
-    "turns out",
-    "turned out",
-    "as of",
-    "from now",
-    "from here",
-    "from today",
-    "just heard",
-    "just learned",
-    "found out",
-    "effective immediately",
-    "went from",
-    "my bad",
-    "since yesterday",
-    "since today",
-    "на самом деле",
-    "с сегодняшнего",
-    "со вчерашнего",
-    "а не",
-    "по новой",
-    "всё-таки",
-    "все-таки",
-    "ab jetzt",
-    "ab sofort",
-    "ab heute",
-    "ab morgen",
-    "seit gestern",
-    "seit heute",
-    "nicht mehr",
-    "stand heute",
-    "das andere war",
-    "neues zu",
-    "ya no",
-    "a partir",
-    "en realidad",
-    "en vez",
-    "à partir",
-    "au lieu",
-    "en fait",
-    "不 再",
-    "不 是",
-];
+const CUE_PHRASES: &str = "out of date; any more; turns out; turned out; as of; from now; from here; from today; just heard; just learned; \
+    found out; effective immediately; went from; my bad; since yesterday; since today; на самом деле; с \
+    сегодняшнего; со вчерашнего; а не; по новой; всё-таки; все-таки; ab jetzt; ab sofort; ab heute; ab morgen; seit \
+    gestern; seit heute; nicht mehr; stand heute; das andere war; neues zu; ya no; a partir; en realidad; en vez; à \
+    partir; au lieu; en fait; 不 再; 不 是; update on; news on";
 
 /// How surely a sentence corrects something, by its words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -87,6 +48,17 @@ pub fn cue_of(word: &str) -> CueStrength {
     }
 }
 
+/// Whether a line of words in their plain form, with single spaces, has a phrase that says that something has changed.
+pub fn has_cue_phrase(line: &str) -> bool {
+    CUE_PHRASES.split("; ").any(|phrase| {
+        let mut found = line.match_indices(phrase);
+        found.any(|(at, _)| {
+            let (before, behind) = (&line[..at], &line[at + phrase.len()..]);
+            (before.is_empty() || before.ends_with(' ')) && (behind.is_empty() || behind.starts_with(' '))
+        })
+    })
+}
+
 /// Whether a word speaks of correction, and so does not tell what a sentence is about.
 pub fn is_cue(word: &str) -> bool {
     cue_of(word) > CueStrength::None
@@ -100,6 +72,14 @@ pub fn is_listed(list: &str, word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn phrases_are_found_as_whole_words() {
+        assert!(has_cue_phrase("that is out of date by now"));
+        assert!(has_cue_phrase("das gilt nicht mehr"));
+        assert!(!has_cue_phrase("the layout of dates"));
+        assert!(!has_cue_phrase("shout out of dateline"));
+    }
 
     #[test]
     fn words_say_how_surely_they_correct() {

@@ -12,9 +12,9 @@ use std::ops::Range;
 use serde::Deserialize;
 use serde::Serialize;
 
-use crate::ledger::conversation::correction_words::CUE_PHRASES;
 use crate::ledger::conversation::correction_words::CueStrength;
 use crate::ledger::conversation::correction_words::cue_of;
+use crate::ledger::conversation::correction_words::has_cue_phrase;
 use crate::ledger::conversation::record::ConversationRecord;
 use crate::ledger::conversation::record::LaterWord;
 use crate::ledger::conversation::record::Speaker;
@@ -27,6 +27,8 @@ use crate::ledger::statements::patterns::List;
 use crate::ledger::statements::patterns::PATTERNS;
 use crate::ledger::statements::words::Break;
 use crate::ledger::statements::words::Words;
+use crate::transcript::PassageKind;
+use crate::transcript::split_pastes;
 
 /// Sentences that a word leads to: the newest ones. Older ones about the same thing were linked when these came.
 const SENTENCES_A_WORD: usize = 12;
@@ -86,12 +88,18 @@ impl SubjectIndex {
             return Vec::new();
         }
         let may_correct = record.sentences.len() <= CORRECTING_SENTENCES;
+        let said: Vec<Range<usize>> = split_pastes(&record.text)
+            .into_iter()
+            .filter(|passage| passage.kind == PassageKind::Said)
+            .map(|passage| passage.range)
+            .collect();
+        let is_said = |start: u32| said.iter().any(|range| range.contains(&(start as usize)));
         let read: Vec<ReadSentence> = record
             .sentences
             .iter()
             .map(|sentence| {
                 let words = record.words_of(sentence);
-                if !is_plain_sentence(words) {
+                if !is_said(sentence.start) || !is_plain_sentence(words) {
                     return Default::default();
                 }
                 let words = Words::read(words, SENTENCE_WORDS);
@@ -113,7 +121,13 @@ impl SubjectIndex {
                     sentence: index as u32,
                     corrects: false,
                 };
-                links.extend(self.links(word, &later));
+                // "scratch 1758. 1474": the sentence beside it is the first half of the same correction.
+                let is_half = |link: &FoundLink| {
+                    link.record == position
+                        && read[link.sentence].1 > CueStrength::None
+                        && beside(&read, index).any(|place| place == link.sentence)
+                };
+                links.extend(self.links(word, &later).into_iter().filter(|link| !is_half(link)));
             }
             let place = SentencePlace {
                 record: position as u32,
@@ -207,6 +221,10 @@ impl SubjectIndex {
         let own = &later.subject.terms[later.own.clone()];
         for old in later.subject.values() {
             let is_certain = old.is_rejected || later.cue == CueStrength::Strong;
+            // A name stands in many sentences that are not about its being the value of something.
+            if !old.is_exact() && !old.is_rejected {
+                continue;
+            }
             let news: Vec<&SubjectTerm> = own.iter().filter(|new| old.is_like(new) && !new.is_rejected).collect();
             let is_known = |new: &&SubjectTerm| self.by_value.contains_key(&new.stem);
             // Of two values that were both given before, only words tell which is the old one.
@@ -227,7 +245,6 @@ impl SubjectIndex {
                 })
             };
             let mut about: Vec<SentencePlace> = places.iter().filter(is_about).copied().collect();
-            // A name stands in many sentences; it is the value of those that speak of the same thing.
             if about.is_empty() && is_certain && is_told && is_telling(old) {
                 // It names nothing but the values: the newest sentence that gave the old one is meant.
                 about.extend(places.last());
@@ -334,14 +351,10 @@ fn is_prose(text: &str) -> bool {
 /// What the words of a sentence say about correction. At its beginning "now" only says what comes next.
 fn cue_in(words: &Words<'_>) -> CueStrength {
     let plain: Vec<&str> = (0..words.len()).map(|index| words.at(index)).collect();
-    let line = format!(" {} ", plain.join(" "));
-    let is_told = CUE_PHRASES.iter().any(|phrase| {
-        let found = line.match_indices(phrase);
-        found
-            .into_iter()
-            .any(|(at, _)| line[..at].ends_with(' ') && line[at + phrase.len()..].starts_with(' '))
-    });
-    let mut strongest = if is_told { CueStrength::Weak } else { CueStrength::None };
+    let mut strongest = match has_cue_phrase(&plain.join(" ")) {
+        true => CueStrength::Weak,
+        false => CueStrength::None,
+    };
     let mut has_begun = false;
     for index in 0..words.len() {
         let word = words.at(index);

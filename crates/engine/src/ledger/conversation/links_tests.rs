@@ -174,3 +174,20 @@ fn a_brief_is_remembered_although_it_corrects_nothing() {
     let found = links(&[&brief, "Correction: the api port is 9090."]);
     assert_eq!(found, [(0, CORRECTING_SENTENCES, 1, true)]);
 }
+
+#[test]
+fn a_correction_in_two_sentences_does_not_correct_itself() {
+    let found = links(&[
+        "Our build runner has been wigeon-18 since spring.",
+        "wait, wigeon-18 was the old build runner. linnet-78 please",
+    ]);
+    assert_eq!(found, [(0, 0, 1, true)]);
+    let found = links(&["Please switch the staging server over to linnet-40; wigeon-72 gets shut down."]);
+    assert_eq!(found, []);
+}
+
+#[test]
+fn a_label_without_words_of_correction_is_only_pointed_at() {
+    let found = links(&["Disk usage: 307 MiB", "Disk usage: 1139 MiB"]);
+    assert_eq!(found, [(0, 0, 1, false)]);
+}

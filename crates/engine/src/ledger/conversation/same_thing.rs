@@ -89,7 +89,8 @@ impl Comparison<'_> {
             neighbour_behind(self.later, &phrase.later, pair.1),
         );
         // "The staging port", "the admin port": what a phrase goes on with tells two things apart.
-        if before == (true, true) || behind == (true, true) {
+        let has_article = !is_cyrillic(&self.later.terms[phrase.later.start].stem);
+        if before == (true, true) && has_article || behind == (true, true) {
             return None;
         }
         let is_whole = before == (false, false) && behind == (false, false);
@@ -102,6 +103,7 @@ impl Comparison<'_> {
             _ if !is_told || is_single && !is_whole => Sameness::Other,
             (false, true, false) if distance == 0 && is_stated => Sameness::Exact,
             (false, true, true) if is_stated => Sameness::Phrase,
+            (true, true, true) if !is_stated => Sameness::Other,
             (_, _, true) => Sameness::Named,
             (false, true, false) => Sameness::Phrase,
             (true, true, false) if distance == 0 => Sameness::Phrase,
@@ -157,6 +159,11 @@ fn between(subject: &SentenceSubject, phrase: &Range<usize>, value: usize) -> us
     subject.terms.get(gap).map_or(0, <[SubjectTerm]>::len)
 }
 
+/// Whether a word is of a language without articles: there an adverb before a phrase cannot be told from a part of it.
+fn is_cyrillic(stem: &str) -> bool {
+    stem.starts_with(|letter: char| ('а'..='я').contains(&letter))
+}
+
 /// Whether a phrase has a word before it that is part of what it names.
 fn neighbour_before(subject: &SentenceSubject, phrase: &Range<usize>, value: usize) -> bool {
     let Some(before) = phrase.start.checked_sub(1) else {
@@ -168,7 +175,7 @@ fn neighbour_before(subject: &SentenceSubject, phrase: &Range<usize>, value: usi
 /// Whether a phrase goes on behind what is shared of it.
 fn neighbour_behind(subject: &SentenceSubject, phrase: &Range<usize>, value: usize) -> bool {
     let next = subject.terms.get(phrase.end);
-    next.is_some_and(|next| phrase.end != value && next.joint < TermJoint::Stated)
+    next.is_some_and(|next| phrase.end != value && next.joint < TermJoint::Labelled)
 }
 
 /// Runs of words, as long as they go, that stand in both sentences as one phrase or part of one.
@@ -224,10 +231,11 @@ mod tests {
             ),
             (
                 "AB-1201 is grandma's train number",
-                "grandma's train number: AB-1777",
+                "grandma's train number is AB-1777",
                 Sameness::Exact,
             ),
             // Without a word that states it, the value may be of something else.
+            ("Disk usage: 35", "Disk usage: 48", Sameness::Phrase),
             ("Номер вагона 1284.", "Номер вагона 1655.", Sameness::Phrase),
             (
                 "Try the door code 3 times.",

@@ -30,7 +30,9 @@ pub enum TermJoint {
     Adjacent,
     /// Prepositions and articles: "code of the garage".
     Linked,
-    /// Words or signs by which a value is given: "the code is 35", "code: 35", "35 as the code".
+    /// A sign behind a label: "code: 35". Logs and configurations are full of them.
+    Labelled,
+    /// Words by which a value is given: "the code is 35", "35 as the code".
     Stated,
     /// Another verb, a pause, or the beginning of the sentence.
     Apart,
@@ -101,7 +103,7 @@ impl SentenceSubject {
             }
             joint = joint.max(match words.after(index + width - 1) {
                 Break::None => TermJoint::Adjacent,
-                Break::Colon | Break::Dash => TermJoint::Stated,
+                Break::Colon | Break::Dash => TermJoint::Labelled,
                 Break::Comma | Break::Arrow | Break::Semicolon | Break::End => TermJoint::Apart,
             });
             index += width;
@@ -135,7 +137,7 @@ const STATING: &str = "is are was were be been has have as it's that's that'd re
     sont était sera 是";
 
 /// Words of German, Spanish, French and Russian that carry no meaning of their own.
-const FUNCTION_WORDS: &str = "als bei beim hat habe haben hatte ab aus nach vor wie noch auch mal schon sich uns euch mir dir mich dich ihm ihn da \
+const FUNCTION_WORDS: &str = "лучше дня als bei beim hat habe haben hatte ab aus nach vor wie noch auch mal schon sich uns euch mir dir mich dich ihm ihn da \
     dann hier man wurde bin kann im am zum zur vom um über unter durch gegen so was nimm falls bevor eben lo le se te me \
     nos como está están fue ce cette ces on sur avec c'est вот про речь кстати так раз себя пиши";
 
@@ -243,6 +245,7 @@ fn form_of(words: &Words<'_>, index: usize) -> Option<Shape> {
         // "Go" inside of a sentence is a name, whatever "go" is.
         Shape::Name if index == 0 && says_nothing(word) => None,
         Shape::Name if is_cue(word) || word.chars().count() < 2 || word.contains('\'') => None,
+        Shape::Name if is_listed(LINKING, word) || is_listed(STATING, word) => None,
         Shape::Name => Some(Shape::Name),
         form => Some(form),
     }
