@@ -146,13 +146,15 @@ impl<'a> Selector<'a> {
         self.take_best(candidates, budget.min(self.used + long_budget / 2));
     }
 
-    /// The agent's words, and what is left of the person's, by worth, up to a budget for everything that is chosen.
-    pub fn choose_rest(&mut self, budget: u64) {
+    /// The agent's words, and what is left of the person's, by worth, up to a budget for everything that is chosen. Sentences that are
+    /// worth less than `least` are left to a later call.
+    pub fn choose_rest(&mut self, budget: u64, least: f64) {
         let input = self.input;
         let all: Vec<usize> = (0..input.records.len())
             .filter(|position| (input.is_cold)(input.records[*position].number))
             .collect();
-        let candidates = self.candidates(&all);
+        let mut candidates = self.candidates(&all);
+        candidates.retain(|candidate| candidate.worth >= least);
         self.take_best(candidates, budget);
     }
 
@@ -345,6 +347,11 @@ impl<'a> Selector<'a> {
         self.used += self.cost_with_line(record, sentence);
         let all = self.input.records[record].sentences.len();
         self.chosen.entry(record).or_insert_with(|| vec![false; all])[sentence] = true;
+        // A corrected sentence without what corrects it would be read as holding.
+        let later = self.input.records[record].sentences[sentence].later;
+        if let Some(later) = later.filter(|later| (self.input.is_cold)(later.message)) {
+            self.take(later.record as usize, later.sentence as usize);
+        }
     }
 
     fn cost_with_line(&mut self, record: usize, sentence: usize) -> u64 {

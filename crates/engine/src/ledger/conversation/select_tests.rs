@@ -38,7 +38,7 @@ fn chosen(log: &ConversationLog, person: u64, all: u64, warm: u32, focus: &[Stri
     let mut selector = Selector::new(&input);
     selector.choose_person(person, person / 3);
     assert!(selector.used() <= person, "{} of {person}", selector.used());
-    selector.choose_rest(all);
+    selector.choose_rest(all, 0.0);
     (render(log, selector.selection()), selector.used())
 }
 

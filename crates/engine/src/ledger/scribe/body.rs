@@ -38,12 +38,15 @@ const LONG_MESSAGE_SHARE: u64 = 30;
 /// Percent for the last steps, in a small and in a large block.
 const STEPS_SHARE: (u64, u64) = (2, 16);
 /// Percent for the views and the work, sections with a line an entry, in a small and in a large block.
-const SECTIONS_SHARE: (u64, u64) = (4, 13);
+const SECTIONS_SHARE: (u64, u64) = (7, 19);
 /// Percent that the conversation may fill in all before evidence gets some, in a small and in a large block, where there is much
 /// more work than talk: there an exact line is worth more than the agent's narration.
-const CONVERSATION_SHARE: (u64, u64) = (14, 28);
+const CONVERSATION_SHARE: (u64, u64) = (20, 56);
 /// How many times its part of the whole history talk may fill of the block.
-const TALK_FACTOR: u64 = 2;
+const TALK_FACTOR: u64 = 3;
+/// What a sentence of the agent must be worth to come before evidence, where there is much more work than talk: it gives a value, a reason
+/// or a promise.
+const LEAST_WORTH: f64 = 2.0;
 /// What a small and a large block are, in tokens.
 const BLOCK_SIZES: (u64, u64) = (600, 5_000);
 /// Heads the lines of what stands nowhere else in the block.
@@ -79,7 +82,10 @@ impl Scribe {
         let spare = left.saturating_sub(count(&layers.text()));
         // Where evidence needs less than it could have, more of what was said goes in.
         if spare > SLACK_TOKENS.max(left / 50) {
-            let share = share + spare * 100 / left.max(1);
+            let share = ConversationShare {
+                percent: share.percent + spare * 100 / left.max(1),
+                least_worth: 0.0,
+            };
             let fuller = self.layers(sheet, &story, request, left, share);
             if count(&fuller.text()) <= left {
                 layers = fuller;
@@ -96,7 +102,7 @@ impl Scribe {
 
     /// Percent of the room that the conversation may fill before evidence gets some: more in a small block, and more where there is
     /// little but talk, which evidence has nothing to add to.
-    fn conversation_share(&self, sheet: &Sheet<'_>, left: u64) -> u64 {
+    fn conversation_share(&self, sheet: &Sheet<'_>, left: u64) -> ConversationShare {
         let share = by_size(CONVERSATION_SHARE, left);
         let (mut talk, mut work) = (0u64, 0u64);
         for index in (0..sheet.messages.len()).filter(|index| !sheet.span.keeps(*index)) {
@@ -114,10 +120,13 @@ impl Scribe {
             }
         }
         let by_talk = talk * 100 * TALK_FACTOR / (talk + work).max(1);
-        share.max(by_talk).min(100)
+        ConversationShare {
+            percent: share.max(by_talk).min(100),
+            least_worth: if by_talk > share { 0.0 } else { LEAST_WORTH },
+        }
     }
 
-    fn layers(&self, sheet: &Sheet<'_>, story: &str, request: &str, left: u64, share: u64) -> Layers {
+    fn layers(&self, sheet: &Sheet<'_>, story: &str, request: &str, left: u64, share: ConversationShare) -> Layers {
         let count = sheet.count;
         let kept: BTreeSet<u32> = sheet.span.kept.iter().map(|index| self.numbers[*index]).collect();
         let focus = page::focus_words(sheet.focus);
@@ -142,15 +151,21 @@ impl Scribe {
             expected_use: &|text| self.evidence.expected_use_of(text),
         };
         let mut selector = Selector::new(&input);
+        // What waits, what failed and what is odd are few lines that stand nowhere else: they have their room before long talk.
+        let sections = self.sections(sheet, story, left * by_size(SECTIONS_SHARE, left) / 100);
         let long = (left * LONG_MESSAGE_SHARE / 100).saturating_sub(count(request));
-        selector.choose_person(left * PERSON_SHARE / 100, long);
-        let spare = left.saturating_sub(selector.used());
+        selector.choose_person(
+            (left * PERSON_SHARE / 100).min(left.saturating_sub(sections.tokens)),
+            long,
+        );
+        let spare = left.saturating_sub(selector.used() + sections.tokens);
         let steps_share = by_size(STEPS_SHARE, left);
         let steps = last_steps(&cold, (left * steps_share / 100).min(spare * 2 / 3), count);
-        let spare = spare.saturating_sub(count(&steps));
-        let sections = self.sections(sheet, story, (left * by_size(SECTIONS_SHARE, left) / 100).min(spare));
         let taken = count(&steps) + sections.tokens;
-        selector.choose_rest((left * share / 100).min(left.saturating_sub(taken)));
+        selector.choose_rest(
+            (left * share.percent / 100).min(left.saturating_sub(taken)),
+            share.least_worth,
+        );
         let mut layers = Layers {
             conversation: render::render(self.ledger.conversation(), selector.selection()),
             sections: sections.text(),
@@ -197,6 +212,14 @@ impl Scribe {
         let spoken = matches!(entry.author, Author::User | Author::Assistant);
         spoken && entry.kind == Kind::Fact && self.ledger.conversation().is_corrected(entry.first, &entry.value)
     }
+}
+
+/// How much of a block the conversation may fill before evidence gets some.
+#[derive(Clone, Copy, Debug)]
+struct ConversationShare {
+    percent: u64,
+    /// What a sentence must be worth.
+    least_worth: f64,
 }
 
 /// The layers of a block, each as text.
