@@ -43,6 +43,24 @@ fn listed(list: &str, word: &str) -> bool {
     words.contains(word) || word.contains(char::is_uppercase) && words.contains(word.to_lowercase().as_str())
 }
 
+/// Words of a note that asks to keep what stands before it secret, in lower case.
+const CONFIDENCES: [&str; 14] = [
+    "don't share",
+    "do not share",
+    "don't tell",
+    "secret",
+    "confidential",
+    "keep it private",
+    "to yourself",
+    "geheim",
+    "nicht weiter",
+    "никому",
+    "секрет",
+    "не показыв",
+    "no lo compartas",
+    "ne partage",
+];
+
 /// How a word of a sentence stands there.
 #[derive(Clone, Copy, Debug)]
 struct Manner {
@@ -148,6 +166,9 @@ impl Scanner<'_> {
             if word == Word::Login && self.told_pair(from, to, next, stop) {
                 return;
             }
+            if word == Word::Login && announced && !quoted && self.told_in_confidence(from, stop) {
+                return;
+            }
             if word == Word::Password && equated && !quoted && !is_pass && self.told_phrase(from, is_phrase) {
                 return;
             }
@@ -195,6 +216,25 @@ impl Scanner<'_> {
             end -= 1;
         }
         (at, end.max(at), false, next)
+    }
+
+    /// Hides what stands before a note that asks to keep it secret: `log in with gravel orbit lantern (don't share)`. Without the note
+    /// plain words after `log in with` are the name of an account.
+    fn told_in_confidence(&mut self, from: usize, stop: usize) -> bool {
+        const LONGEST: usize = 80;
+        let Some(open) = self.text[from..stop].find('(').filter(|length| *length <= LONGEST) else {
+            return false;
+        };
+        let value = self.text[from..from + open].trim_end();
+        let note: String = self.text[from + open..stop].chars().take(LONGEST).collect();
+        let note = note.to_lowercase().replace('’', "'");
+        let is_secret = CONFIDENCES.iter().any(|words| note.contains(words));
+        if value.is_empty() || value.contains(['.', ';']) || !is_secret {
+            return false;
+        }
+        let end = from + value.len();
+        self.push(from, end, Label::Code("password", "told in confidence"));
+        true
     }
 
     /// Hides a password of several words without quotes.

@@ -25,6 +25,8 @@ const MARK_TOKENS: u64 = 18;
 /// board: with both, identifiers that are used later gain three hundredths and facts lose none.
 const EXPECTED_USE_WORTH: f64 = 4.0;
 const EXPECTED_USE_LIMIT: f64 = 2.0;
+/// A sentence of the person that is worth less is small talk: it gives no value, asks for nothing and tells nothing of the speaker.
+const SMALL_TALK_WORTH: f64 = 2.2;
 /// An answer of more sentences is a long one.
 const LONG_ANSWER: usize = 14;
 
@@ -130,7 +132,15 @@ impl<'a> Selector<'a> {
                 self.choose_whole(*position);
             }
         } else {
-            let candidates = self.candidates(&short);
+            let mut candidates = self.candidates(&short);
+            candidates.retain(|candidate| candidate.worth >= SMALL_TALK_WORTH);
+            self.take_best(candidates, budget);
+            // Small talk competes with what the agent found.
+            let all: Vec<usize> = (0..input.records.len())
+                .filter(|position| (input.is_cold)(input.records[*position].number))
+                .filter(|position| !long.contains(position))
+                .collect();
+            let candidates = self.candidates(&all);
             self.take_best(candidates, budget);
         }
         let replies: Vec<usize> = person
@@ -279,7 +289,7 @@ impl<'a> Selector<'a> {
         worth += flag(signs.negation, 0.6) + flag(signs.cue, 0.9) + flag(signs.corrects, 0.6);
         // What people say of themselves nobody else can say again.
         worth += flag(is_person && signs.own && !signs.question, 0.9);
-        worth += flag(signs.question, 0.2);
+        worth += flag(signs.question, 0.2) + flag(!is_person && signs.promise, 0.8);
         worth += if is_person { 2.0 } else { 1.5 } * self.rarity(words);
         if !is_person {
             worth += EXPECTED_USE_WORTH * (self.input.expected_use)(words).min(EXPECTED_USE_LIMIT);

@@ -364,8 +364,10 @@ impl Deeds {
             return;
         };
         let is_data_file = |touch: &touch::Touch| touch.act == Act::Read && path::is_data(&touch.path);
+        // Hits of a search differ by chance.
+        let is_search = pending.tool.to_lowercase().contains("search");
         let is_data = match pending.sort {
-            Sort::Acts | Sort::Other => true,
+            Sort::Acts | Sort::Other => !is_search,
             Sort::Runs => {
                 let is_listing =
                     pending.runs.is_empty() || pending.runs.iter().any(|run| program::is_file_look(&run.family));

@@ -44,6 +44,10 @@ const SECTIONS_SHARE: (u64, u64) = (7, 19);
 const CONVERSATION_SHARE: (u64, u64) = (20, 56);
 /// How many times its part of the whole history talk may fill of the block.
 const TALK_FACTOR: u64 = 3;
+/// From this percentage of the history on, talk is a large part of it.
+const MUCH_TALK: u64 = 15;
+/// Percent of what the person's words leave that the agent's may fill, where talk is a large part of the history.
+const AGENT_PART_OF_REST: u64 = 60;
 /// What a sentence of the agent must be worth to come before evidence, where there is much more work than talk: it gives a value, a reason
 /// or a promise.
 const LEAST_WORTH: f64 = 2.0;
@@ -85,6 +89,7 @@ impl Scribe {
             let share = ConversationShare {
                 percent: share.percent + spare * 100 / left.max(1),
                 least_worth: 0.0,
+                ..share
             };
             let fuller = self.layers(sheet, &story, request, left, share);
             if count(&fuller.text()) <= left {
@@ -120,9 +125,11 @@ impl Scribe {
             }
         }
         let by_talk = talk * 100 * TALK_FACTOR / (talk + work).max(1);
+        let is_talk = by_talk >= MUCH_TALK * TALK_FACTOR;
         ConversationShare {
             percent: share.max(by_talk).min(100),
-            least_worth: if by_talk > share { 0.0 } else { LEAST_WORTH },
+            percent_of_rest: if is_talk { AGENT_PART_OF_REST } else { 0 },
+            least_worth: if is_talk { 0.0 } else { LEAST_WORTH },
         }
     }
 
@@ -162,10 +169,11 @@ impl Scribe {
         let steps_share = by_size(STEPS_SHARE, left);
         let steps = last_steps(&cold, (left * steps_share / 100).min(spare * 2 / 3), count);
         let taken = count(&steps) + sections.tokens;
-        selector.choose_rest(
-            (left * share.percent / 100).min(left.saturating_sub(taken)),
-            share.least_worth,
-        );
+        // However much the person said, what the agent found and promised has a part of what is left.
+        let room = left.saturating_sub(taken);
+        let rest = room.saturating_sub(selector.used()) * share.percent_of_rest / 100;
+        let budget = (left * share.percent / 100).max(selector.used() + rest);
+        selector.choose_rest(budget.min(room), share.least_worth);
         let mut layers = Layers {
             conversation: render::render(self.ledger.conversation(), selector.selection()),
             sections: sections.text(),
@@ -218,6 +226,8 @@ impl Scribe {
 #[derive(Clone, Copy, Debug)]
 struct ConversationShare {
     percent: u64,
+    /// Percent of what is left behind the person's words.
+    percent_of_rest: u64,
     /// What a sentence must be worth.
     least_worth: f64,
 }
