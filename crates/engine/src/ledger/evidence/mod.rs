@@ -382,7 +382,7 @@ impl Evidence {
         for range in pieces::cut(text, &found) {
             // What stood in pieces of white space cannot be an identifier, so no occurrence is passed over.
             let words = text[range.clone()].trim_ascii();
-            let is_bare = !words.contains(char::is_alphabetic);
+            let is_bare = !words.contains(char::is_alphabetic) || voice == Voice::Arguments && is_bare_member(words);
             self.kept.pieces.push(Piece {
                 text: index,
                 start: range.start as u32,
@@ -465,6 +465,16 @@ impl Name {
             &self.text
         }
     }
+}
+
+/// Whether a line of arguments is a key with a number, a flag or nothing: `limit: 120` says nothing on its own.
+fn is_bare_member(line: &str) -> bool {
+    let Some((key, value)) = line.split_once(':') else {
+        return false;
+    };
+    let value = value.trim();
+    let is_plain = value.is_empty() || matches!(value, "true" | "false" | "null");
+    !key.contains(char::is_whitespace) && (is_plain || value.chars().all(|letter| letter.is_ascii_digit()))
 }
 
 /// A number that is equal for equal words.
