@@ -197,7 +197,8 @@ fn key_words(key: &str) -> Vec<String> {
 }
 
 /// Whether a value stands in a text as a word of its own.
-fn has_word(text: &str, value: &str) -> bool {
+/// Whether a text has a value as a word of its own.
+pub fn has_word(text: &str, value: &str) -> bool {
     let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-');
     text.match_indices(value).any(|(at, _)| {
         let before = text[..at].chars().next_back();

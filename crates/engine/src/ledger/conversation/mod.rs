@@ -29,6 +29,7 @@ use crate::ledger::conversation::record::Speaker;
 use crate::ledger::conversation::record::is_list_item;
 use crate::ledger::conversation::record::is_question;
 use crate::ledger::facts::ReplacedValue;
+use crate::ledger::quote::has_word;
 use crate::shrink::is_telling_line;
 use crate::shrink::telling_lines;
 use crate::transcript::Author;
@@ -125,7 +126,7 @@ impl ConversationLog {
     /// Whether the sentence of a message that gives a value was corrected since, or another message speaks of it later.
     pub fn is_corrected(&self, number: u32, value: &str) -> bool {
         self.records[self.records_of(number)].iter().any(|record| {
-            let gives = |sentence: &&ConversationSentence| record.words_of(sentence).contains(value);
+            let gives = |sentence: &&ConversationSentence| has_word(record.words_of(sentence), value);
             let mut giving = record.sentences.iter().filter(gives);
             giving.any(|sentence| sentence.later.is_some())
         })
@@ -181,28 +182,40 @@ impl ConversationLog {
             sentence: sentence as u32,
             corrects: true,
         };
-        let places = self.records_of(replaced.message);
-        for record in &mut self.records[places] {
-            let text = &record.text;
-            for sentence in &mut record.sentences {
-                let words = &text[sentence.start as usize..sentence.end as usize];
-                if words.contains(&*replaced.old) && sentence.later.is_none_or(|known| !known.corrects) {
-                    sentence.later = Some(later);
-                }
+        // Where several sentences name the value, nobody knows which of them was meant.
+        let mut giving = self.places_with(replaced.message, &replaced.old);
+        if let (Some((record, sentence)), None) = (giving.next(), giving.next()) {
+            let sentence = &mut self.records[record].sentences[sentence];
+            if sentence.later.is_none_or(|known| !known.corrects) {
+                sentence.later = Some(later);
             }
         }
     }
 
-    /// The sentence of a message that gives a value; its first one where none does.
+    /// The sentences of a message that have a value as a word of its own.
+    fn places_with(&self, number: u32, value: &str) -> std::vec::IntoIter<(usize, usize)> {
+        let mut places = Vec::new();
+        for position in self.records_of(number) {
+            let record = &self.records[position];
+            for (index, sentence) in record.sentences.iter().enumerate() {
+                if has_word(record.words_of(sentence), value) {
+                    places.push((position, index));
+                }
+            }
+        }
+        places.into_iter()
+    }
+
+    /// The sentence of a message that gives a value; its first one where a value is only taken back.
     fn place_of(&self, number: u32, value: Option<&str>) -> Option<(usize, usize)> {
-        let places = self
-            .records_of(number)
-            .flat_map(|record| (0..self.records[record].sentences.len()).map(move |sentence| (record, sentence)));
-        let gives = |(record, sentence): &(usize, usize)| {
-            let record = &self.records[*record];
-            value.is_some_and(|value| record.words_of(&record.sentences[*sentence]).contains(value))
-        };
-        places.clone().find(gives).or_else(|| places.clone().next())
+        match value {
+            Some(value) => self.places_with(number, value).next(),
+            None => {
+                let mut records = self.records_of(number);
+                let record = records.find(|record| !self.records[*record].sentences.is_empty())?;
+                Some((record, 0))
+            }
+        }
     }
 
     fn add_person(&mut self, number: u32, words: &str) {

@@ -212,7 +212,7 @@ impl<'a> Selector<'a> {
             if record.sentences.is_empty() || self.is_chosen(proposal, index) {
                 continue;
             }
-            let cost = self.cost_with_line(proposal, index);
+            let cost = self.cost_of_taking(proposal, index);
             if spent + cost > PROPOSAL_TOKENS && spent > 0 || self.used + cost > budget {
                 continue;
             }
@@ -262,7 +262,7 @@ impl<'a> Selector<'a> {
             if self.is_chosen(candidate.record, candidate.sentence) {
                 continue;
             }
-            let cost = self.cost_with_line(candidate.record, candidate.sentence);
+            let cost = self.cost_of_taking(candidate.record, candidate.sentence);
             if self.used + cost > budget {
                 misses += 1;
                 // What is left is too little for most sentences; a long list of candidates is not tried to its end.
@@ -358,9 +358,40 @@ impl<'a> Selector<'a> {
         let all = self.input.records[record].sentences.len();
         self.chosen.entry(record).or_insert_with(|| vec![false; all])[sentence] = true;
         // A corrected sentence without what corrects it would be read as holding.
-        let later = self.input.records[record].sentences[sentence].later;
-        if let Some(later) = later.filter(|later| (self.input.is_cold)(later.message)) {
-            self.take(later.record as usize, later.sentence as usize);
+        if let Some((record, sentence)) = self.newest_word_on(record, sentence) {
+            self.take(record, sentence);
+        }
+    }
+
+    /// The last of the sentences that correct a sentence one after another, where a block may show it.
+    fn newest_word_on(&self, record: usize, sentence: usize) -> Option<(usize, usize)> {
+        let records = self.input.records;
+        let later_of = |record: usize, sentence: usize| {
+            let later = records.get(record)?.sentences.get(sentence)?.later?;
+            // Records of old texts between calls may have been emptied for room.
+            let words = records
+                .get(later.record as usize)?
+                .sentences
+                .get(later.sentence as usize);
+            words.map(|_| (later.record as usize, later.sentence as usize))
+        };
+        let mut newest = later_of(record, sentence)?;
+        // Later words stand behind earlier ones, so this ends.
+        while let Some(next) = later_of(newest.0, newest.1).filter(|next| *next > newest) {
+            newest = next;
+        }
+        (self.input.is_cold)(records[newest.0].number).then_some(newest)
+    }
+
+    /// What a sentence costs together with the sentence that corrects it.
+    fn cost_of_taking(&mut self, record: usize, sentence: usize) -> u64 {
+        self.cost_with_line(record, sentence) + self.cost_of_newest_word(record, sentence)
+    }
+
+    fn cost_of_newest_word(&mut self, record: usize, sentence: usize) -> u64 {
+        match self.newest_word_on(record, sentence) {
+            Some((later, at)) if !self.is_chosen(later, at) => self.cost_with_line(later, at),
+            Some(_) | None => 0,
         }
     }
 
@@ -399,7 +430,7 @@ impl<'a> Selector<'a> {
         let mut missing = 0;
         for sentence in 0..self.input.records[position].sentences.len() {
             if !self.is_chosen(position, sentence) && !self.is_restated(position, sentence) {
-                missing += self.cost(position, sentence);
+                missing += self.cost(position, sentence) + self.cost_of_newest_word(position, sentence);
             }
         }
         let opens = if self.chosen.contains_key(&position) {

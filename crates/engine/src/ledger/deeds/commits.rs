@@ -150,6 +150,9 @@ impl Commits {
             let at = rest.iter().position(|word| flags.contains(word))?;
             rest.get(at + 1).copied()
         };
+        if rest.iter().any(|word| matches!(*word, "--dry-run" | "-n")) {
+            return;
+        }
         match *verb {
             "commit" | "merge" | "revert" | "cherry-pick" | "am" => {
                 for found in COMMITTED.captures_iter(body).take(MOST_OF_ONE) {
@@ -163,9 +166,12 @@ impl Commits {
                 self.named(message, CommitKind::Branch, plain().next())
             }
             "tag"
-                if !rest
-                    .iter()
-                    .any(|word| matches!(*word, "-d" | "-l" | "--delete" | "--list")) =>
+                if !rest.iter().any(|word| {
+                    matches!(
+                        *word,
+                        "-d" | "-l" | "-v" | "--delete" | "--list" | "--verify" | "--points-at" | "--contains"
+                    )
+                }) =>
             {
                 self.named(message, CommitKind::Tag, plain().next());
             }

@@ -351,7 +351,7 @@ impl Deeds {
             if !run.is_look && matches!(end, End::Well(_)) {
                 self.show(index, Kind::Command, &run.key);
             }
-            if let (Some(outcome), End::Well(_) | End::Ended | End::Shows(_)) = (outcome, &end) {
+            if let (Some(outcome), End::Well(_) | End::Ended) = (outcome, &end) {
                 self.commits.take_in(index, run, &outcome.body);
                 self.trail.version_control(index, &run.key);
             }

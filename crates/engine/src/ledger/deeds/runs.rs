@@ -168,7 +168,8 @@ impl Runs {
             End::Ended | End::Shows(_) => self.close(message, |fault| {
                 let is_same =
                     fault.command == run.key && (!fault.is_test || report.has_tests || matches!(end, End::Ended));
-                (is_same && !is_shown(fault)).then(|| "the same command no longer shows it".to_owned())
+                // A pipe may have filtered it away.
+                (is_same && !run.is_piped && !is_shown(fault)).then(|| "the same command no longer shows it".to_owned())
             }),
             End::Unknown => {}
         }

@@ -18,10 +18,10 @@ mod pairs;
 mod pieces;
 mod readable;
 mod scan;
+mod spoken;
 mod stats;
 mod weights;
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::DefaultHasher;
 use std::hash::Hash;
@@ -30,19 +30,17 @@ use std::hash::Hasher;
 use serde::Deserialize;
 use serde::Serialize;
 
-use crate::decide::marker::opens_block;
 use crate::ledger::evidence::folders::Folders;
 use crate::ledger::evidence::gains::estimate;
-use crate::ledger::evidence::readable::readable;
+use crate::ledger::evidence::spoken::Spoken;
+use crate::ledger::evidence::spoken::spoken;
 use crate::ledger::evidence::stats::Clock;
 use crate::ledger::evidence::stats::Sighting;
 use crate::ledger::evidence::stats::Stats;
 use crate::ledger::evidence::stats::Voice;
 use crate::ledger::evidence::weights::expected_use;
 use crate::transcript::Author;
-use crate::transcript::Content;
 use crate::transcript::Message;
-use crate::transcript::Part;
 
 pub use choose::Room;
 pub use choose::Snippet;
@@ -214,66 +212,6 @@ impl TryFrom<Saved> for Evidence {
 impl From<Evidence> for Saved {
     fn from(evidence: Evidence) -> Self {
         evidence.kept
-    }
-}
-
-/// A text of a message as folding and choosing see it.
-struct Spoken<'a> {
-    voice: Voice,
-    author: Author,
-    tool: Option<&'a str>,
-    /// As the message has it.
-    raw: &'a str,
-}
-
-impl<'a> Spoken<'a> {
-    /// The text that pieces are cut from.
-    fn text(&self) -> Cow<'a, str> {
-        match self.voice {
-            Voice::Arguments | Voice::Tool => readable(self.raw),
-            Voice::System | Voice::User | Voice::Text => Cow::Borrowed(self.raw),
-        }
-    }
-}
-
-/// The texts of a message, in order. Reasoning and blocks we do not understand are not evidence.
-fn spoken(message: &Message) -> impl Iterator<Item = Spoken<'_>> {
-    message.parts.iter().flat_map(move |part| -> Vec<Spoken<'_>> {
-        match part {
-            // A block may sit in a message of the person's, and is not theirs.
-            Part::Text(text) if opens_block(text) => vec![words(Author::Summary, text)],
-            Part::Text(text) => vec![words(message.author, text)],
-            Part::Call(call) => vec![Spoken {
-                voice: Voice::Arguments,
-                author: Author::Assistant,
-                tool: Some(&call.name),
-                raw: call.input.as_str(),
-            }],
-            Part::Result(result) => result.content.iter().filter_map(output).collect(),
-            Part::Thinking(_) | Part::Media(_) | Part::Opaque(_) => Vec::new(),
-        }
-    })
-}
-
-fn words(author: Author, text: &str) -> Spoken<'_> {
-    let voice = match author {
-        Author::System => Voice::System,
-        Author::User => Voice::User,
-        Author::Assistant => Voice::Text,
-        Author::Tool | Author::Host | Author::Summary => Voice::Tool,
-    };
-    Spoken {
-        voice,
-        author,
-        tool: None,
-        raw: text,
-    }
-}
-
-fn output(content: &Content) -> Option<Spoken<'_>> {
-    match content {
-        Content::Text(text) => Some(words(Author::Tool, text)),
-        Content::Media(_) | Content::Opaque(_) => None,
     }
 }
 

@@ -111,7 +111,8 @@ impl Scribe {
                     carried: carried.collect(),
                 });
             }
-            room = room.saturating_sub(tokens - budget + 1);
+            // In proportion: what is over by half would otherwise leave no room at all.
+            room = (room * budget / tokens.max(1)).min(room.saturating_sub(1));
         }
         None
     }

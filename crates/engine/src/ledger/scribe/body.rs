@@ -36,7 +36,7 @@ const PERSON_SHARE: u64 = 92;
 /// Percent of the room for long messages of the person, by their sentences.
 const LONG_MESSAGE_SHARE: u64 = 30;
 /// Percent for the last steps, in a small and in a large block.
-const STEPS_SHARE: (u64, u64) = (2, 16);
+const STEPS_SHARE: (u64, u64) = (5, 24);
 /// Percent for the views and the work, sections with a line an entry, in a small and in a large block.
 const SECTIONS_SHARE: (u64, u64) = (7, 19);
 /// Percent that the conversation may fill in all before evidence gets some, in a small and in a large block, where there is much
@@ -200,13 +200,22 @@ impl Scribe {
         // What was done comes as views, from records with their last state.
         let is_said = |entry: &&Entry| !views::tell(entry);
         let is_current = |entry: &&Entry| !self.is_corrected(entry);
+        // "Rules:" only introduces what follows it.
+        let is_heading = |entry: &&Entry| {
+            matches!(entry.kind, Kind::Constraint | Kind::Decision) && entry.value.trim_end().ends_with(':')
+        };
         let wanted = Wanted {
             focus: sheet.focus,
             // Measured alone, where evidence tells of the rest, the newest facts do better than the rarest.
             rare_first: sheet.missing.is_some(),
         };
         page::fill(
-            self.ledger.entries().filter(is_cold).filter(is_said).filter(is_current),
+            self.ledger
+                .entries()
+                .filter(is_cold)
+                .filter(is_said)
+                .filter(is_current)
+                .filter(|entry| !is_heading(entry)),
             views::views(&self.ledger, &kept, story),
             &Quoting::new(&self.ledger),
             &wanted,

@@ -298,7 +298,9 @@ impl Scribe {
         let message = &messages[first];
         let texts: usize = message.parts.iter().map(text_length).sum();
         let own: usize = message.person_words().iter().map(|words| words.trim().len()).sum();
-        if self.cleaned.contains_key(&(first as u32)) || own < texts {
+        // A value may have turned out to be a secret only later.
+        let hides = |part: &Part| matches!(part, Part::Text(text) if self.hide(text).is_some());
+        if self.cleaned.contains_key(&(first as u32)) || own < texts || message.parts.iter().any(hides) {
             return false;
         }
         let Some(number) = self.numbers.get(first) else {
