@@ -131,8 +131,9 @@ fn beside_the_ledger_nothing_critical_of_real_sessions_is_lost_and_alone_it_is()
     assert!(beside.probed.percent() >= 92, "{:?}", beside.probed);
     // What decides is asked for again when an answer forgot it, so that little of it goes even so.
     assert!(!alone.lost.is_empty(), "{:?}", alone.critical);
-    assert!(alone.all.percent() <= 75, "{:?}", alone.all);
-    assert!(alone.probed.percent() <= 80, "{:?}", alone.probed);
+    // Some passes of the summary alone end in the ledger, so it is the difference that counts.
+    assert!(alone.all.percent() + 15 <= beside.all.percent(), "{:?}", alone.all);
+    assert!(alone.probed.percent() + 12 <= beside.probed.percent(), "{:?}", alone.probed);
 }
 
 /// The facts that a fixture's probes ask for and that the conversation has in the same words.
