@@ -133,7 +133,11 @@ fn beside_the_ledger_nothing_critical_of_real_sessions_is_lost_and_alone_it_is()
     assert!(!alone.lost.is_empty(), "{:?}", alone.critical);
     // Some passes of the summary alone end in the ledger, so it is the difference that counts.
     assert!(alone.all.percent() + 15 <= beside.all.percent(), "{:?}", alone.all);
-    assert!(alone.probed.percent() + 12 <= beside.probed.percent(), "{:?}", alone.probed);
+    assert!(
+        alone.probed.percent() + 12 <= beside.probed.percent(),
+        "{:?}",
+        alone.probed
+    );
 }
 
 /// The facts that a fixture's probes ask for and that the conversation has in the same words.
