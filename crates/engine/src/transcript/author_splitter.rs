@@ -106,7 +106,7 @@ impl<'a> Splitter<'a> {
         let is_wrapped = |token: &TagToken| {
             token.inside == Inside::PersonOnly && token.mate.is_some() && self.opens_line(token.range.start)
         };
-        if self.base != Author::Tool && self.tokens.iter().any(is_wrapped) {
+        if self.tokens.iter().any(is_wrapped) {
             self.base = Author::Host;
         }
         while self.at < self.text.len() {
@@ -378,8 +378,6 @@ impl<'a> Splitter<'a> {
         }
         match token.inside {
             Inside::By(author) => self.claim(author, whole),
-            // Inside of a tool's output such a tag is part of the output.
-            Inside::Person | Inside::PersonOnly if self.base == Author::Tool => return false,
             Inside::Person | Inside::PersonOnly => {
                 self.claim(Author::Host, token.range.clone());
                 self.wrappers.push(close);

@@ -298,8 +298,8 @@ impl<'a> Selector<'a> {
         if is_person && signs.question {
             worth *= 0.6;
         }
-        // "Here is what I found:" says nothing without what follows.
-        if words.ends_with(':') {
+        // "Here is what I found:" says nothing without what follows; a person's "can you add this:" is the request.
+        if !is_person && words.ends_with(':') {
             worth *= 0.3;
         }
         // A long answer says what it says at its beginning and its end; its middle is lists and explanations.
