@@ -181,6 +181,10 @@ impl SubjectIndex {
                 // Sentences of one message that nothing sets against each other give values of different things.
                 (Sameness::Exact | Sameness::Phrase, CueStrength::None) if place.record == word.record => false,
                 (_, CueStrength::None) if place.record == word.record => continue,
+                // "db-4 needs a backup", "db-7 needs a backup": what a sentence begins with is what it is about.
+                (Sameness::Exact | Sameness::Phrase, cue) if cue < CueStrength::Strong && later.opens_with_value() => {
+                    continue;
+                }
                 (Sameness::Exact, _) => true,
                 (Sameness::Phrase, cue) => cue > CueStrength::None,
                 (Sameness::Near | Sameness::Named, cue) => cue == CueStrength::Strong,
@@ -288,6 +292,12 @@ fn earlier_subject(read: &[ReadSentence], index: usize) -> SentenceSubject {
 }
 
 impl LaterSentence {
+    /// Whether the sentence begins with a value.
+    fn opens_with_value(&self) -> bool {
+        let first = self.subject.terms[self.own.clone()].first();
+        first.is_some_and(|first| self.subject.values().any(|value| std::ptr::eq(value, first)))
+    }
+
     fn read(read: &[ReadSentence], index: usize) -> Self {
         // A neighbour that gives a value of its own speaks of something else, unless it takes that value back.
         let around: Vec<usize> = beside(read, index)

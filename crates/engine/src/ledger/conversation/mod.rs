@@ -280,7 +280,20 @@ impl ConversationLog {
 fn puts_forward(record: &ConversationRecord) -> bool {
     let last = record.sentences.iter().rev().take(6);
     let mut lines = last.map(|sentence| record.words_of(sentence));
-    lines.any(|words| is_question(words) || is_list_item(words))
+    lines.any(|words| is_question(words) || is_list_item(words)) || has_numbered_options(&record.text)
+}
+
+/// Whether a text numbers things in one line: `two ways: 1. rewrite it; 2. patch it`.
+fn has_numbered_options(text: &str) -> bool {
+    let numbered = |number: char| {
+        text.split_whitespace().any(|word| {
+            let mut letters = word.trim_start_matches('(').chars();
+            letters.next() == Some(number)
+                && matches!(letters.next(), Some('.' | ')' | ':'))
+                && letters.next().is_none()
+        })
+    };
+    numbered('1') && numbered('2')
 }
 
 /// The person's own words of a message; what they pasted into a long one is named, with its telling lines.

@@ -76,6 +76,8 @@ impl<'a> Sheet<'a> {
 
 /// A page is written at most this often: each time smaller by what it was too long.
 const MOST_ATTEMPTS: usize = 5;
+/// The first of these make it smaller in proportion to what it was too long, the others by all of that.
+const SCALED_ATTEMPTS: usize = 2;
 /// The part of a block that the request that goes on may fill: the person's newest words come before everything else.
 const REQUEST_SHARE: u64 = 6;
 /// What it gets at least where models write, up to a quarter of the block: its opening and a dozen words. A ledger that
@@ -92,7 +94,7 @@ impl Scribe {
         let taken = request.as_deref().map_or(0, |request| (sheet.count)(request) + 1);
         let budget = sheet.budget.saturating_sub(taken);
         let mut room = budget;
-        for _ in 0..MOST_ATTEMPTS {
+        for attempt in 0..MOST_ATTEMPTS {
             let (body, snippets) = self.body(sheet, room, request.as_deref().unwrap_or(""));
             // Beside other lines something may look like a secret that did not on its own.
             let body = self.hide(&body).unwrap_or(body);
@@ -111,8 +113,10 @@ impl Scribe {
                     carried: carried.collect(),
                 });
             }
-            // In proportion: what is over by half would otherwise leave no room at all.
-            room = (room * budget / tokens.max(1)).min(room.saturating_sub(1));
+            // In proportion at first: what is twice too long would otherwise leave no room at all.
+            let scaled = (room * budget / tokens.max(1)).min(room.saturating_sub(1));
+            let less = room.saturating_sub(tokens - budget + 1);
+            room = if attempt < SCALED_ATTEMPTS { scaled } else { less };
         }
         None
     }
