@@ -16,8 +16,6 @@ use crate::ledger::conversation::record::is_list_item;
 const SHORT_MESSAGE: u64 = 300;
 /// What an exchange shows of the agent's question or list, in tokens.
 const PROPOSAL_TOKENS: u64 = 160;
-/// The part of the person's budget by which exchanges may exceed it.
-const EXCHANGE_PART: u64 = 12;
 /// What a line costs beside its words: `- [assistant m1000] `.
 const LINE_TOKENS: u64 = 8;
 /// What a mark of a later word costs.
@@ -151,9 +149,8 @@ impl<'a> Selector<'a> {
             .rev()
             .filter(|position| self.chosen.contains_key(position))
             .collect();
-        // A reply without what it answers says nothing, so exchanges may go a little beyond the budget.
         for position in replies {
-            self.choose_exchange(position, budget + budget / EXCHANGE_PART);
+            self.choose_exchange(position, budget);
         }
         let candidates = self.candidates(&long);
         self.take_best(candidates, budget.min(self.used + long_budget / 2));
