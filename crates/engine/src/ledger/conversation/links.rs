@@ -181,8 +181,10 @@ impl SubjectIndex {
                 // Sentences of one message that nothing sets against each other give values of different things.
                 (Sameness::Exact | Sameness::Phrase, CueStrength::None) if place.record == word.record => false,
                 (_, CueStrength::None) if place.record == word.record => continue,
-                // "db-4 needs a backup", "db-7 needs a backup": what a sentence begins with is what it is about.
-                (Sameness::Exact | Sameness::Phrase, cue) if cue < CueStrength::Strong && later.opens_with_value() => {
+                // "avocet-54 的更新日志还得补上", and the same of bittern-39.
+                (Sameness::Exact | Sameness::Phrase, cue)
+                    if cue < CueStrength::Strong && later.is_about_its_value() =>
+                {
                     continue;
                 }
                 (Sameness::Exact, _) => true,
@@ -292,10 +294,17 @@ fn earlier_subject(read: &[ReadSentence], index: usize) -> SentenceSubject {
 }
 
 impl LaterSentence {
-    /// Whether the sentence begins with a value.
-    fn opens_with_value(&self) -> bool {
-        let first = self.subject.terms[self.own.clone()].first();
-        first.is_some_and(|first| self.subject.values().any(|value| std::ptr::eq(value, first)))
+    /// Whether the sentence begins with a value and goes on in a script without spaces: there it is what the sentence is about, and
+    /// all that follows is one word to us.
+    fn is_about_its_value(&self) -> bool {
+        let mut own = self.subject.terms[self.own.clone()].iter();
+        let first = own
+            .next()
+            .is_some_and(|term| self.subject.values().any(|value| std::ptr::eq(value, term)));
+        first
+            && own
+                .next()
+                .is_some_and(|term| term.stem.starts_with(|letter: char| letter >= '\u{2e80}'))
     }
 
     fn read(read: &[ReadSentence], index: usize) -> Self {
