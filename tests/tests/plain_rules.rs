@@ -74,7 +74,8 @@ fn conversation(rule: &PlainRule, attacks: &[String], seed: u64) -> Vec<Message>
         said(Role::Assistant, "Understood."),
     ];
     for number in 0..STEPS {
-        let mut output = lines(&mut random, 1_200);
+        // Enough that every part of the conversation is worth a pass.
+        let mut output: String = (0..6).map(|_| format!("{}\n", lines(&mut random, 1_200))).collect();
         if !attacks.is_empty() {
             for offset in 0..4 {
                 output.push('\n');
