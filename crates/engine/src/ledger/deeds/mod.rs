@@ -68,6 +68,8 @@ use crate::transcript::Part;
 use crate::transcript::ToolCall;
 use crate::transcript::ToolResult;
 
+pub use touch::files_of;
+
 /// Most calls that wait for their results at once: more than any model makes in parallel. The oldest one is settled without.
 const MOST_PENDING: usize = 64;
 

@@ -16,7 +16,11 @@ use std::fmt::Write;
 use crate::ledger::evidence::Evidence;
 use crate::ledger::evidence::Piece;
 use crate::ledger::evidence::Spoken;
+use crate::ledger::evidence::TextRef;
+use crate::ledger::evidence::code_names::BEHIND_PATH;
+use crate::ledger::evidence::code_names::BETWEEN_NAMES;
 use crate::ledger::evidence::gains::Gains;
+use crate::ledger::evidence::gains::estimate;
 use crate::ledger::evidence::spoken;
 use crate::transcript::Author;
 use crate::transcript::Message;
@@ -274,7 +278,12 @@ impl<'a> Choice<'a> {
     fn cost(&self, piece: u32, last: u32) -> u32 {
         let tokens: u32 = (piece..=last).map(|one| self.costs[one as usize].0).sum();
         let text = self.evidence.kept.pieces[piece as usize].text as usize;
-        tokens + if self.is_open[text] { 0 } else { HEADING }
+        if self.is_open[text] {
+            return tokens;
+        }
+        let source = self.evidence.kept.texts[text].source;
+        let path = source.map_or(0, |id| estimate(&self.evidence.kept.names[id as usize].text) + 1);
+        tokens + HEADING + path
     }
 
     /// Counts pieces whose cost was only estimated; says whether there were any.
@@ -379,9 +388,10 @@ impl<'a> Choice<'a> {
         let mut chosen = self.chosen.clone();
         chosen.sort_unstable();
         let mut snippets = Vec::new();
+        let texts = &self.evidence.kept.texts;
         let follows = |a: &u32, b: &u32| {
             let (a, b) = (pieces[*a as usize], pieces[*b as usize]);
-            a.text == b.text && a.end == b.start
+            a.text == b.text && (a.end == b.start || texts[a.text as usize].is_code)
         };
         for run in chosen.chunk_by(follows) {
             let (first, last) = (run[0], run[run.len() - 1]);
@@ -390,14 +400,33 @@ impl<'a> Choice<'a> {
                 continue;
             };
             snippets.push(Snippet {
-                message: (self.room.number)(self.evidence.kept.texts[text].message),
-                text_slot: self.evidence.kept.texts[text].slot,
+                message: (self.room.number)(texts[text].message),
+                text_slot: texts[text].slot,
                 author: spoken.author,
-                tool: spoken.tool.map(Box::from),
-                text: (self.room.filter)(self.body(first, last)).into_owned(),
+                tool: spoken.call.map(|call| call.name.clone()),
+                text: match texts[text].is_code {
+                    true => self.row(&texts[text], run),
+                    false => (self.room.filter)(self.body(first, last)).into_owned(),
+                },
             });
         }
         snippets
+    }
+}
+
+impl Choice<'_> {
+    /// Names of code in one line, behind the path of their file.
+    fn row(&self, text: &TextRef, names: &[u32]) -> String {
+        let mut row = String::new();
+        if let Some(source) = text.source {
+            row.push_str(&(self.room.filter)(&self.evidence.kept.names[source as usize].text));
+            row.push_str(BEHIND_PATH);
+        }
+        for (place, name) in names.iter().enumerate() {
+            row.push_str(if place > 0 { BETWEEN_NAMES } else { "" });
+            row.push_str(&(self.room.filter)(self.body(*name, *name)));
+        }
+        row
     }
 }
 

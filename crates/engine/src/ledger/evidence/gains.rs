@@ -87,8 +87,8 @@ impl<'a> Gains<'a> {
         for occurrence in self.evidence.occurrences(piece) {
             self.is_shown[self.evidence.kept.names[occurrence.id as usize].key as usize] = true;
         }
-        if let Some(tool) = self.tool_key(piece) {
-            self.is_shown[tool as usize] = true;
+        for key in self.heading_keys(piece) {
+            self.is_shown[key as usize] = true;
         }
         for link in self.pairs.links(piece) {
             if self.is_kept[link.other as usize] {
@@ -99,10 +99,12 @@ impl<'a> Gains<'a> {
         }
     }
 
-    fn tool_key(&self, piece: u32) -> Option<u32> {
+    /// What the line above a piece shows: the called tool, and the file that code is from.
+    fn heading_keys(&self, piece: u32) -> impl Iterator<Item = u32> + use<'a> {
         let kept = &self.evidence.kept;
-        let tool = kept.texts[kept.pieces[piece as usize].text as usize].tool?;
-        Some(kept.names[tool as usize].key)
+        let text = &kept.texts[kept.pieces[piece as usize].text as usize];
+        let shown = [text.tool, text.source].into_iter().flatten();
+        shown.map(|id| kept.names[id as usize].key)
     }
 
     /// What keeping these neighbouring pieces would add.
@@ -117,8 +119,8 @@ impl<'a> Gains<'a> {
             for occurrence in evidence.occurrences(piece) {
                 gain += self.once(evidence.kept.names[occurrence.id as usize].key);
             }
-            if let Some(tool) = self.tool_key(piece) {
-                gain += self.once(tool);
+            for key in self.heading_keys(piece) {
+                gain += self.once(key);
             }
             for link in self.pairs.links(piece) {
                 let pair = link.pair as usize;

@@ -12,11 +12,13 @@
 //! Not here: redaction (the caller passes a filter), the frame around the block, and reasoning, which providers seal.
 
 mod choose;
+mod code_names;
 mod folders;
 mod gains;
 mod pairs;
 mod pieces;
 mod readable;
+mod saved;
 mod scan;
 mod spoken;
 mod stats;
@@ -30,17 +32,26 @@ use std::hash::Hasher;
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::decide::Deed;
+use crate::decide::deed_of_call;
+use crate::ledger::deeds::files_of;
 use crate::ledger::evidence::folders::Folders;
 use crate::ledger::evidence::gains::estimate;
+use crate::ledger::evidence::saved::Name;
+use crate::ledger::evidence::saved::Occurrence;
+use crate::ledger::evidence::saved::Piece;
+use crate::ledger::evidence::saved::Saved;
+use crate::ledger::evidence::saved::TextRef;
 use crate::ledger::evidence::spoken::Spoken;
 use crate::ledger::evidence::spoken::spoken;
-use crate::ledger::evidence::stats::Clock;
 use crate::ledger::evidence::stats::Sighting;
 use crate::ledger::evidence::stats::Stats;
 use crate::ledger::evidence::stats::Voice;
 use crate::ledger::evidence::weights::expected_use;
 use crate::transcript::Author;
+use crate::transcript::CallId;
 use crate::transcript::Message;
+use crate::transcript::ToolCall;
 
 pub use choose::Room;
 pub use choose::Snippet;
@@ -61,124 +72,10 @@ pub struct Evidence {
     folders: Folders,
 }
 
-/// The part of the state that is saved; the rest is an index over it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Saved {
-    clock: Clock,
-    names: Vec<Name>,
-    stats: Vec<Stats>,
-    texts: Vec<TextRef>,
-    pieces: Vec<Piece>,
-    occurrences: Vec<Occurrence>,
-    keys: u32,
-}
-
-/// An identifier. Two paths with the same last component share a key: either tells where to look.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Name {
-    text: Box<str>,
-    class: u8,
-    key: u32,
-}
-
-/// A text of a message.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct TextRef {
-    message: u32,
-    /// Which of the message's texts, in order.
-    slot: u32,
-    voice: Voice,
-    /// The message's place among those that count.
-    turn: u32,
-    /// Where it starts in the message, all its texts in a row.
-    offset: u32,
-    /// The identifier that the called tool's name is.
-    tool: Option<u32>,
-}
-
-/// A piece of a text, and the first of its occurrences; they end where those of the next piece begin. Saved as a row of
-/// numbers: there are many of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "PieceRow", into = "PieceRow")]
-struct Piece {
-    text: u32,
-    start: u32,
-    end: u32,
-    first: u32,
-    /// About how many tokens it costs; 0 when there is no word in it.
-    cost: u32,
-    /// Equal for equal words: repeats are found without the texts.
-    hash: u64,
-}
-
-type PieceRow = (u32, u32, u32, u32, u32, u64);
-
-impl From<PieceRow> for Piece {
-    fn from((text, start, end, first, cost, hash): PieceRow) -> Self {
-        Self {
-            text,
-            start,
-            end,
-            first,
-            cost,
-            hash,
-        }
-    }
-}
-
-impl From<Piece> for PieceRow {
-    fn from(piece: Piece) -> Self {
-        (piece.text, piece.start, piece.end, piece.first, piece.cost, piece.hash)
-    }
-}
-
-/// An identifier at a place of a text. Saved as a row, like pieces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "(u32, u32)", into = "(u32, u32)")]
-struct Occurrence {
-    id: u32,
-    at: u32,
-}
-
-impl From<(u32, u32)> for Occurrence {
-    fn from((id, at): (u32, u32)) -> Self {
-        Self { id, at }
-    }
-}
-
-impl From<Occurrence> for (u32, u32) {
-    fn from(occurrence: Occurrence) -> Self {
-        (occurrence.id, occurrence.at)
-    }
-}
-
 /// What was saved is not a state that folding makes.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the saved evidence does not hold together")]
 pub struct Unsound;
-
-impl Saved {
-    /// Whether every number points at something, as it does in every state that folding makes.
-    fn is_sound(&self) -> bool {
-        let (names, occurrences) = (self.names.len(), self.occurrences.len());
-        let is_id = |id: u32| (id as usize) < names;
-        self.stats.len() == names
-            && self.stats.iter().all(|stats| stats.is_sound(&self.clock))
-            && self
-                .names
-                .iter()
-                .all(|name| name.key < self.keys && self.keys as usize <= names)
-            && self.texts.iter().all(|text| text.tool.is_none_or(is_id))
-            && self.texts.is_sorted_by_key(|text| text.message)
-            && self.pieces.is_sorted_by_key(|piece| piece.first)
-            && self.pieces.iter().all(|piece| (piece.text as usize) < self.texts.len())
-            && self
-                .pieces
-                .iter()
-                .all(|piece| piece.start <= piece.end && piece.first as usize <= occurrences)
-            && self.occurrences.iter().all(|occurrence| is_id(occurrence.id))
-    }
-}
 
 impl TryFrom<Saved> for Evidence {
     type Error = Unsound;
@@ -235,6 +132,9 @@ impl Evidence {
                 clock.newest_request = clock.messages;
             }
         }
+        if message.calls().next().is_some() {
+            self.kept.files = message.calls().filter_map(file_of).collect();
+        }
         let mut offset = 0u32;
         for (slot, spoken) in (0u32..).zip(spoken(message)) {
             let text = spoken.text();
@@ -242,7 +142,8 @@ impl Evidence {
             let Ok(length) = u32::try_from(text.len()) else {
                 continue;
             };
-            let tool = spoken.tool.and_then(|name| self.learn_tool(name));
+            let tool = spoken.call.and_then(|call| self.learn_tool(&call.name));
+            let (is_code, source) = self.code_and_source(&spoken, &text);
             self.kept.texts.push(TextRef {
                 message: index,
                 slot,
@@ -250,8 +151,10 @@ impl Evidence {
                 turn: self.kept.clock.messages,
                 offset,
                 tool,
+                source,
+                is_code,
             });
-            self.learn_text(&text, spoken.voice);
+            self.learn_text(&text, spoken.voice, is_code);
             offset = offset.saturating_add(length).saturating_add(1);
             self.kept.clock.bytes += u64::from(length);
         }
@@ -291,9 +194,7 @@ impl Evidence {
 
     /// Counts the name of a called tool, where it is an identifier.
     fn learn_tool(&mut self, name: &str) -> Option<u32> {
-        let found = scan(name);
-        let whole = found.iter().find(|found| found.range == (0..name.len()))?;
-        let id = self.id(name, whole.class);
+        let id = self.learned_whole(name)?;
         let sighting = Sighting {
             voice: Voice::Arguments,
             company: 1,
@@ -304,10 +205,16 @@ impl Evidence {
         Some(id)
     }
 
-    fn learn_text(&mut self, text: &str, voice: Voice) {
+    /// The number of an identifier that is all there is.
+    fn learned_whole(&mut self, name: &str) -> Option<u32> {
+        let found = scan(name);
+        let whole = found.iter().find(|found| found.range == (0..name.len()))?;
+        Some(self.id(name, whole.class))
+    }
+
+    fn learn_text(&mut self, text: &str, voice: Voice, is_code: bool) {
         let found = scan(text);
         let index = self.kept.texts.len() as u32 - 1;
-        let first = self.kept.occurrences.len();
         let ids: Vec<u32> = found
             .iter()
             .map(|one| self.id(&text[one.range.clone()], one.class))
@@ -316,30 +223,46 @@ impl Evidence {
         distinct.sort_unstable();
         distinct.dedup();
         let company = distinct.len() as u32;
+        let see = |evidence: &mut Self, at: usize, piece_start: usize| {
+            let one = &found[at];
+            let line_start = || text[..one.range.start].rfind('\n').map_or(0, |end| end + 1);
+            let start = if is_code { line_start() } else { piece_start };
+            let sighting = Sighting {
+                voice,
+                company,
+                is_escaped: text[..one.range.start].ends_with('\\'),
+                is_leading: one.class == Class::Number && text[start..one.range.start].trim_ascii().is_empty(),
+            };
+            evidence.kept.stats[ids[at] as usize].see(&evidence.kept.clock, sighting);
+        };
+        let ranges = match is_code {
+            true => code_names::names(text, &found),
+            false => pieces::cut(text, &found),
+        };
         let mut at = 0;
-        for range in pieces::cut(text, &found) {
-            // What stood in pieces of white space cannot be an identifier, so no occurrence is passed over.
+        for range in ranges {
+            // Only code has identifiers between its pieces: the same names again, and numbers without one.
+            while found.get(at).is_some_and(|one| one.range.start < range.start) {
+                see(self, at, range.start);
+                at += 1;
+            }
             let words = text[range.clone()].trim_ascii();
             let is_bare = !words.contains(char::is_alphabetic) || voice == Voice::Arguments && is_bare_member(words);
             self.kept.pieces.push(Piece {
                 text: index,
                 start: range.start as u32,
                 end: range.end as u32,
-                first: (first + at) as u32,
+                first: self.kept.occurrences.len() as u32,
                 cost: if is_bare { 0 } else { estimate(words) + 1 },
-                hash: hash_of(words),
+                // The same name in another file is not the same evidence.
+                hash: if is_code {
+                    hash_of(&(index, words))
+                } else {
+                    hash_of(words)
+                },
             });
-            let head = at;
             while let Some(one) = found.get(at).filter(|one| one.range.start < range.end) {
-                let sighting = Sighting {
-                    voice,
-                    company,
-                    is_escaped: text[..one.range.start].ends_with('\\'),
-                    is_leading: at == head
-                        && one.class == Class::Number
-                        && text[range.start..one.range.start].trim_ascii().is_empty(),
-                };
-                self.kept.stats[ids[at] as usize].see(&self.kept.clock, sighting);
+                see(self, at, range.start);
                 self.kept.occurrences.push(Occurrence {
                     id: ids[at],
                     at: one.range.start as u32,
@@ -347,6 +270,34 @@ impl Evidence {
                 at += 1;
             }
         }
+        for rest in at..found.len() {
+            see(self, rest, 0);
+        }
+    }
+
+    /// Whether a text is source code, and the file that it is from.
+    fn code_and_source(&mut self, spoken: &Spoken<'_>, text: &str) -> (bool, Option<u32>) {
+        let file = match (spoken.call, spoken.answers) {
+            (Some(call), _) => self.kept.files.iter().find(|(id, _)| *id == call.id),
+            (None, Some(answered)) => self.kept.files.iter().find(|(id, _)| id == answered),
+            (None, None) => None,
+        };
+        let path = match code_names::row_of_names(text) {
+            Some(path) if spoken.voice != Voice::User => path.map(Box::from),
+            _ => {
+                let is_code = match spoken.call {
+                    // Whatever an edit puts into a file can be read there.
+                    Some(call) => matches!(deed_of_call(call), Deed::Edit | Deed::Write),
+                    None => matches!(spoken.author, Author::Tool | Author::Assistant) && code_names::is_code(text),
+                };
+                if !is_code {
+                    return (false, None);
+                }
+                file.map(|(_, path)| path.clone())
+            }
+        };
+        let source = path.and_then(|path: Box<str>| self.learned_whole(&path));
+        (true, source)
     }
 
     /// The number of an identifier, given on first sight.
@@ -416,10 +367,18 @@ fn is_bare_member(line: &str) -> bool {
 }
 
 /// A number that is equal for equal words.
-fn hash_of(words: &str) -> u64 {
+fn hash_of(words: &(impl Hash + ?Sized)) -> u64 {
     let mut hasher = DefaultHasher::new();
     words.hash(&mut hasher);
     hasher.finish()
+}
+
+/// The file that a call is about, where it is one.
+fn file_of(call: &ToolCall) -> Option<(CallId, Box<str>)> {
+    match files_of(call).as_slice() {
+        [file] => Some((call.id.clone(), file.clone())),
+        _ => None,
+    }
 }
 
 /// What stands after the last slash of a path, a trailing one aside.

@@ -13,6 +13,15 @@ const DEPTH: usize = 8;
 
 /// A text as lines: JSON objects and lists are written out, everything else stays as it is.
 pub fn readable(text: &str) -> Cow<'_, str> {
+    written_out(text, LINE_BYTES)
+}
+
+/// Arguments as lines, one a member: a command is worth keeping without the folder and the time limit that every call repeats.
+pub fn readable_arguments(text: &str) -> Cow<'_, str> {
+    written_out(text, 0)
+}
+
+fn written_out(text: &str, line_bytes: usize) -> Cow<'_, str> {
     if !begins_like_json(text) {
         return Cow::Borrowed(text);
     }
@@ -22,6 +31,7 @@ pub fn readable(text: &str) -> Cow<'_, str> {
     let mut lines = LineWriter {
         text: String::with_capacity(text.len()),
         line_start: 0,
+        line_bytes,
     };
     lines.value("", &value, 0);
     lines.end_line();
@@ -38,6 +48,7 @@ fn begins_like_json(text: &str) -> bool {
 struct LineWriter {
     text: String,
     line_start: usize,
+    line_bytes: usize,
 }
 
 impl LineWriter {
@@ -77,7 +88,7 @@ impl LineWriter {
     }
 
     fn member(&mut self, key: &str, words: &str) {
-        let is_long = self.text.len() - self.line_start + key.len() + words.len() > LINE_BYTES;
+        let is_long = self.text.len() - self.line_start + key.len() + words.len() > self.line_bytes;
         if is_long || words.contains('\n') {
             self.end_line();
         }
@@ -119,12 +130,12 @@ mod tests {
     #[test]
     fn arguments_are_lines_with_their_keys() {
         assert_eq!(
-            readable(r#"{"command": "ls -la\ncat a.txt"}"#),
+            readable_arguments(r#"{"command": "ls -la\ncat a.txt"}"#),
             "command:\nls -la\ncat a.txt"
         );
         assert_eq!(
-            readable(r#"{"path": "src/a.rs", "limit": 20}"#),
-            "path: src/a.rs, limit: 20"
+            readable_arguments(r#"{"path": "src/a.rs", "limit": 20}"#),
+            "path: src/a.rs\nlimit: 20"
         );
     }
 

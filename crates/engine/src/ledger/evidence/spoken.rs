@@ -4,11 +4,14 @@ use std::borrow::Cow;
 
 use crate::decide::marker::opens_block;
 use crate::ledger::evidence::readable::readable;
+use crate::ledger::evidence::readable::readable_arguments;
 use crate::ledger::evidence::stats::Voice;
 use crate::transcript::Author;
+use crate::transcript::CallId;
 use crate::transcript::Content;
 use crate::transcript::Message;
 use crate::transcript::Part;
+use crate::transcript::ToolCall;
 
 /// A text of a message as folding and choosing see it.
 pub struct Spoken<'a> {
@@ -16,8 +19,10 @@ pub struct Spoken<'a> {
     pub voice: Voice,
     /// Who wrote it.
     pub author: Author,
-    /// The called tool, for arguments of a call.
-    pub tool: Option<&'a str>,
+    /// The call, for its arguments.
+    pub call: Option<&'a ToolCall>,
+    /// The call that it answers, for a result.
+    pub answers: Option<&'a CallId>,
     /// As the message has it.
     raw: &'a str,
 }
@@ -26,7 +31,8 @@ impl<'a> Spoken<'a> {
     /// The text that pieces are cut from.
     pub fn text(&self) -> Cow<'a, str> {
         match self.voice {
-            Voice::Arguments | Voice::Tool => readable(self.raw),
+            Voice::Arguments => readable_arguments(self.raw),
+            Voice::Tool => readable(self.raw),
             Voice::System | Voice::User | Voice::Text => Cow::Borrowed(self.raw),
         }
     }
@@ -42,10 +48,18 @@ pub fn spoken(message: &Message) -> impl Iterator<Item = Spoken<'_>> {
             Part::Call(call) => vec![Spoken {
                 voice: Voice::Arguments,
                 author: Author::Assistant,
-                tool: Some(&call.name),
+                call: Some(call),
+                answers: None,
                 raw: call.input.as_str(),
             }],
-            Part::Result(result) => result.content.iter().filter_map(output).collect(),
+            Part::Result(result) => {
+                let texts = result.content.iter().filter_map(output);
+                let answering = |spoken| Spoken {
+                    answers: Some(&result.id),
+                    ..spoken
+                };
+                texts.map(answering).collect()
+            }
             Part::Thinking(_) | Part::Media(_) | Part::Opaque(_) => Vec::new(),
         }
     })
@@ -73,7 +87,8 @@ fn words(author: Author, text: &str) -> Spoken<'_> {
     Spoken {
         voice,
         author,
-        tool: None,
+        call: None,
+        answers: None,
         raw: text,
     }
 }
