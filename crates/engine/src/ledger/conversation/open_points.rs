@@ -76,7 +76,13 @@ impl OpenPoints {
                 (false, true) => PointKind::Promise,
                 (false, false) => continue,
             };
-            let stems = content_stems(record.words_of(sentence));
+            let words = record.words_of(sentence);
+            // What an agent says it will do it mostly does at once; only what it puts off waits.
+            let is_done_at_once = record.speaker == Speaker::Agent && !is_put_off(words, sentence.signs.values > 0);
+            if kind == PointKind::Promise && is_done_at_once {
+                continue;
+            }
+            let stems = content_stems(words);
             if stems.len() < 2 {
                 continue;
             }
@@ -150,6 +156,21 @@ impl OpenPoints {
             }
         });
     }
+}
+
+/// Words that put something off, in lower case.
+const WHEN: &str = "once after when until till before by tomorrow tonight later monday tuesday wednesday thursday friday saturday sunday week \
+    month sobald nachdem wenn bis vor morgen später montag dienstag mittwoch donnerstag freitag samstag sonntag woche monat когда после \
+    до завтра позже понедельник понедельника вторник вторника среды среду четверг четверга пятницу пятницы субботу воскресенье неделе \
+    cuando después mañana hasta antes lunes martes miércoles jueves viernes sábado domingo quand après demain avant lundi mardi mercredi \
+    jeudi vendredi samedi dimanche 明天 之后 之前";
+
+/// Whether a promise names a time or what has to come first.
+fn is_put_off(words: &str, has_value: bool) -> bool {
+    let lower = words.to_lowercase();
+    let mut said = lower.split(|letter: char| !letter.is_alphanumeric());
+    said.any(|word| word.len() > 1 && WHEN.split_whitespace().any(|when| when == word))
+        || has_value && lower.contains(|letter: char| letter.is_ascii_digit())
 }
 
 impl OpenPoint {

@@ -1,10 +1,10 @@
 //! Writes what was chosen of a conversation: a line a message, in order, with its author and number.
 
+use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use crate::ledger::conversation::ConversationLog;
-use crate::ledger::conversation::record::ConversationRecord;
 use crate::ledger::conversation::record::LaterWord;
 use crate::ledger::conversation::record::Speaker;
 use crate::ledger::conversation::select::Selection;
@@ -16,9 +16,13 @@ use crate::transcript::Author;
 /// Stands where sentences were left out.
 const LEFT_OUT: &str = "[…]";
 
+/// What a sentence corrects of what is not shown, by the place of the correcting one: numbers of messages and their words.
+type HiddenOld<'a> = BTreeMap<(usize, usize), Vec<(u32, &'a str)>>;
+
 /// The chosen sentences as lines.
 pub fn render(log: &ConversationLog, selection: &Selection) -> String {
     let mut text = String::new();
+    let hidden = hidden_old(log, selection);
     for (position, chosen) in selection {
         let record = &log.records()[*position];
         if chosen.iter().any(|chosen| *chosen) {
@@ -27,7 +31,7 @@ pub fn render(log: &ConversationLog, selection: &Selection) -> String {
                 "- {} ",
                 source(author(record.speaker), record.number, record.number)
             );
-            write_words(&mut text, log, record, chosen);
+            write_words(&mut text, log, *position, chosen, &hidden);
             text.push('\n');
         }
     }
@@ -42,12 +46,33 @@ pub fn author(speaker: Speaker) -> Author {
     }
 }
 
-fn write_words(text: &mut String, log: &ConversationLog, record: &ConversationRecord, chosen: &[bool]) {
+/// Sentences that are certainly corrected and not chosen. The correction says what it replaces, so that nobody who finds the old
+/// value elsewhere, in a file or a result, takes it for the new one.
+fn hidden_old<'a>(log: &'a ConversationLog, selection: &Selection) -> HiddenOld<'a> {
+    let mut hidden = HiddenOld::new();
+    for (position, record) in log.records().iter().enumerate() {
+        let chosen = selection.get(&position);
+        for (index, sentence) in record.sentences.iter().enumerate() {
+            let is_shown = chosen.is_some_and(|chosen| chosen.get(index) == Some(&true));
+            if let Some(later) = sentence.later.filter(|later| later.corrects && !is_shown) {
+                let place = (later.record as usize, later.sentence as usize);
+                hidden
+                    .entry(place)
+                    .or_default()
+                    .push((record.number, record.words_of(sentence)));
+            }
+        }
+    }
+    hidden
+}
+
+fn write_words(text: &mut String, log: &ConversationLog, position: usize, chosen: &[bool], hidden: &HiddenOld<'_>) {
+    let record = &log.records()[position];
     let mut marks = Vec::new();
     let mut is_open = false;
     let mut gap = false;
     let mut before: Option<usize> = None;
-    for (sentence, is_chosen) in record.sentences.iter().zip(chosen) {
+    for (index, (sentence, is_chosen)) in record.sentences.iter().zip(chosen).enumerate() {
         if !is_chosen {
             gap = true;
             continue;
@@ -74,6 +99,13 @@ fn write_words(text: &mut String, log: &ConversationLog, record: &ConversationRe
                 record.words_of(sentence),
                 later,
                 record.sentences.len() == 1,
+            ));
+        }
+        // The newest one is enough: what it corrected itself is older still.
+        if let Some((number, old)) = hidden.get(&(position, index)).and_then(|all| all.last()) {
+            marks.push(format!(
+                "(corrects m{number}: {})",
+                differing(old, record.words_of(sentence))
             ));
         }
         is_open = true;

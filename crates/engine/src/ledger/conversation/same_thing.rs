@@ -97,8 +97,10 @@ impl Comparison<'_> {
         let is_single = phrase.earlier.len() < PHRASE_TERMS;
         let is_name = !self.earlier.terms[pair.0].is_exact();
         let is_stated = self.is_stated(phrase, pair.1);
-        // One word names a thing where hardly anything else is called so.
-        let is_told = !is_single || is_rare(&self.earlier.terms[phrase.earlier.start]);
+        // One word names a thing where hardly anything else is called so. A capital alone makes a name of any noun in some languages:
+        // it is the value only of a thing that is seldom spoken of, not of "every year".
+        let has_rare_word = self.earlier.terms[phrase.earlier.clone()].iter().any(is_rare);
+        let is_told = has_rare_word || !is_single && !is_name;
         Some(match (is_single, is_whole, is_name) {
             _ if !is_told || is_single && !is_whole => Sameness::Other,
             (false, true, false) if distance == 0 && is_stated => Sameness::Exact,

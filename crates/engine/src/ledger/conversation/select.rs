@@ -27,6 +27,8 @@ const EXPECTED_USE_WORTH: f64 = 4.0;
 const EXPECTED_USE_LIMIT: f64 = 2.0;
 /// A sentence of the person that is worth less is small talk: it gives no value, asks for nothing and tells nothing of the speaker.
 const SMALL_TALK_WORTH: f64 = 2.2;
+/// What is left of the worth of a sentence that has no word of its own.
+const COMMONPLACE_PART: f64 = 0.4;
 /// An answer of more sentences is a long one.
 const LONG_ANSWER: usize = 14;
 
@@ -290,7 +292,12 @@ impl<'a> Selector<'a> {
         // What people say of themselves nobody else can say again.
         worth += flag(is_person && signs.own && !signs.question, 0.9);
         worth += flag(signs.question, 0.2) + flag(!is_person && signs.promise, 0.8);
-        worth += if is_person { 2.0 } else { 1.5 } * self.rarity(words);
+        let rarity = self.rarity(words);
+        worth += if is_person { 2.0 } else { 1.5 } * rarity;
+        // What only says again what was said often, and neither asks nor decides, is a manner of speaking.
+        if rarity == 0.0 && signs.values == 0 && !signs.cue {
+            worth *= COMMONPLACE_PART;
+        }
         if !is_person {
             worth += EXPECTED_USE_WORTH * (self.input.expected_use)(words).min(EXPECTED_USE_LIMIT);
         }

@@ -136,6 +136,11 @@ const STATING: &str = "is are was were be been has have as it's that's that'd re
     war wird als lautet heißt gilt bleibt derzeit это был была было будет сейчас теперь равен равно es son era será est \
     sont était sera 是";
 
+/// Words of German before a noun, in their plain form.
+const GERMAN_DETERMINERS: &str = "der die das des dem den ein eine einen einem einer eines kein keine keinen mein meine meinen meinem meiner \
+    dein deine deinen sein seine seinen seinem seiner ihr ihre ihren ihrem ihrer unser unsere unseren unserem unserer euer eure vom \
+    zum zur im am beim ins ans jeder jede jedes jeden dieser diese dieses diesen";
+
 /// Words of German, Spanish, French and Russian that carry no meaning of their own.
 const FUNCTION_WORDS: &str = "лучше дня als bei beim hat habe haben hatte ab aus nach vor wie noch auch mal schon sich uns euch mir dir mich dich ihm ihn da \
     dann hier man wurde bin kann im am zum zur vom um über unter durch gegen so was nimm falls bevor eben lo le se te me \
@@ -246,6 +251,8 @@ fn form_of(words: &Words<'_>, index: usize) -> Option<Shape> {
         Shape::Name if index == 0 && says_nothing(word) => None,
         Shape::Name if is_cue(word) || word.chars().count() < 2 || word.contains('\'') => None,
         Shape::Name if is_listed(LINKING, word) || is_listed(STATING, word) => None,
+        // German writes every noun with a capital: "der Bäcker" is not what somebody is called.
+        Shape::Name if index > 0 && is_listed(GERMAN_DETERMINERS, words.at(index - 1)) => None,
         Shape::Name => Some(Shape::Name),
         form => Some(form),
     }

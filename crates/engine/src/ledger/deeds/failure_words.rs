@@ -347,6 +347,15 @@ static COMMITTED: LazyLock<Regex> = LazyLock::new(|| {
 /// A line with its number before it, as viewers and searches show lines of files.
 static NUMBERED: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\d+\s*[:|→\t]|^[\w./-]+\.\w{1,5}[:-]\d+[:-]\s|^\d+-\s"));
 
+/// Whether a line is nothing but a flag that something failed: `ok: false`.
+pub(super) fn is_bare_flag(line: &str) -> bool {
+    static FLAG: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"^(?i:ok|success|succeeded|passed|valid|healthy|is_valid)\s?[=:]\s?(?i:false)$")
+            .expect("the pattern is fixed")
+    });
+    FLAG.is_match(line.trim())
+}
+
 #[cfg(test)]
 #[path = "failure_words_tests.rs"]
 mod tests;

@@ -232,6 +232,7 @@ impl Reading {
 
     /// What was read, with the best echo of an error that is not in the output itself.
     fn finish(mut self) -> Report {
+        self.drop_bare_flags();
         if let Some(echo) = self.echo.take()
             && !self.report.is_failing()
             && self.report.words.is_empty()
@@ -239,6 +240,24 @@ impl Reading {
             self.fail(&echo, None, None);
         }
         self.report
+    }
+
+    /// `"ok": false` says that it failed and not why; where another line does, that one is told.
+    fn drop_bare_flags(&mut self) {
+        let report = &mut self.report;
+        let is_flag = |failure: &Failure| failure_words::is_bare_flag(&failure.line);
+        if !report.failures.iter().any(is_flag) {
+            return;
+        }
+        if report.failures.iter().all(is_flag) {
+            report.failures.append(&mut report.words);
+        }
+        if !report.failures.iter().all(is_flag) {
+            report.failures.retain(|failure| !is_flag(failure));
+        }
+        for failure in report.failures.iter_mut().filter(|failure| is_flag(failure)) {
+            failure.line = format!("failed ({})", failure.line);
+        }
     }
 
     fn repeat(&mut self, plain: &str) {

@@ -16,6 +16,9 @@ use crate::ledger::page::source;
 use crate::ledger::page::view_words;
 use crate::transcript::Author;
 
+/// A task list with at least this many messages behind it may be behind the work.
+const TASKS_AGE: u32 = 6;
+
 /// Whether views tell it better than the entry itself: records of what was done know their last state.
 pub fn tell(entry: &Entry) -> bool {
     matches!(entry.kind, Kind::Task | Kind::File | Kind::Command | Kind::Error)
@@ -85,6 +88,15 @@ fn done(ledger: &Ledger, story: &str) -> Vec<ViewLine> {
     let mut tasks: Vec<_> = deeds.tasks().collect();
     // What is open comes first; what is done shows how far the list has come.
     tasks.sort_by_key(|task| task.status() == Status::Closed);
+    // Agents go on without ticking off: how old a list is tells how far it can be trusted.
+    let updated = tasks.iter().map(|task| task.last()).max();
+    if let Some(updated) = updated.filter(|updated| updated + TASKS_AGE < ledger.folded()) {
+        push(
+            Section::Tasks,
+            updated,
+            format!("(list last updated m{updated}; work went on since)"),
+        );
+    }
     for task in tasks.into_iter().filter(|task| !is_told(task.words())) {
         push(Section::Tasks, task.first(), task.line());
     }
