@@ -13,6 +13,7 @@ pub mod replies;
 pub mod same_thing;
 pub mod select;
 pub mod subject;
+mod turns_of_phrase;
 
 use std::ops::Range;
 

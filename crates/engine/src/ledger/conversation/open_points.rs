@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use crate::ledger::conversation::record::ConversationRecord;
 use crate::ledger::conversation::record::Speaker;
+use crate::ledger::conversation::replies::QuestionKind;
 use crate::ledger::conversation::replies::ReplyKind;
 use crate::ledger::conversation::replies::content_stems;
 use crate::ledger::conversation::replies::reply_kind;
@@ -55,6 +56,9 @@ pub struct OpenPoint {
     new_stems: Vec<Box<str>>,
     /// Of a question: whether a reply has come that was no answer.
     has_reply: bool,
+    /// Of a question: what it asks for.
+    #[serde(default)]
+    asks: QuestionKind,
 }
 
 /// What waits in a conversation.
@@ -99,6 +103,7 @@ impl OpenPoints {
                 stems,
                 new_stems,
                 has_reply: false,
+                asks: QuestionKind::of(words),
             });
         }
         if self.points.len() > POINTS_HELD {
@@ -136,7 +141,7 @@ impl OpenPoints {
         self.points.retain_mut(|point| {
             match point.kind {
                 PointKind::Question if point.speaker != record.speaker && !point.has_reply => {
-                    match reply_kind(&record.text, &point.stems) {
+                    match reply_kind(&record.text, &point.stems, point.asks) {
                         ReplyKind::Answer => false,
                         ReplyKind::Unrelated if is_news => false,
                         ReplyKind::PutOff => {

@@ -1,5 +1,8 @@
 //! What a reply does with a question: answers it, puts it off, or speaks of something else.
 
+use serde::Deserialize;
+use serde::Serialize;
+
 use crate::ledger::statements::patterns::List;
 use crate::ledger::statements::patterns::PATTERNS;
 use crate::ledger::statements::patterns::Says;
@@ -33,6 +36,38 @@ pub enum ReplyKind {
     Unrelated,
 }
 
+/// What a question asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QuestionKind {
+    /// A yes or no may answer it.
+    #[default]
+    Whether,
+    /// It asks who, what, when or how much, or which of several.
+    Which,
+}
+
+/// Words that ask for more than yes or no, in lower case.
+const ASKING: &str = "who whom whose which what when where why how or wer wen wem wessen was wann wo wohin warum wieso wie welche welcher \
+    welches welchen oder кто кого кому чей что какой какая какое какие когда где куда почему зачем сколько как или quién qué cuál \
+    cuándo dónde cuánto o qui quel quelle quand où pourquoi combien ou";
+/// The same in a script without spaces.
+const ASKING_SIGNS: [&str; 8] = ["谁", "哪", "什么", "几", "怎么", "多少", "为什么", "还是"];
+
+impl QuestionKind {
+    /// What a sentence asks for.
+    pub fn of(sentence: &str) -> Self {
+        let lower = sentence.to_lowercase();
+        let mut words = lower.split(|letter: char| !letter.is_alphanumeric() && letter != '\'');
+        let is_asking = words.any(|word| !word.is_empty() && ASKING.split_whitespace().any(|asking| asking == word))
+            || ASKING_SIGNS.iter().any(|sign| lower.contains(sign));
+        match is_asking {
+            true => QuestionKind::Which,
+            false => QuestionKind::Whether,
+        }
+    }
+}
+
 /// Stems of the meaningful words of a text.
 pub fn content_stems(text: &str) -> Vec<Box<str>> {
     let words = Words::read(text, TEXT_WORDS);
@@ -43,7 +78,7 @@ pub fn content_stems(text: &str) -> Vec<Box<str>> {
 
 /// What a reply does with a question about these things. In doubt it is an answer: a question that is listed although it was answered
 /// misleads, one that is not listed still stands in the conversation.
-pub fn reply_kind(reply: &str, asked: &[Box<str>]) -> ReplyKind {
+pub fn reply_kind(reply: &str, asked: &[Box<str>], asks: QuestionKind) -> ReplyKind {
     let Some(first) = split(reply)
         .into_iter()
         .map(|range| &reply[range])
@@ -75,7 +110,12 @@ pub fn reply_kind(reply: &str, asked: &[Box<str>]) -> ReplyKind {
     }
     let decides = hits
         .iter()
-        .any(|hit| matches!(hit.says, Says::Agree | Says::Choose | Says::Decide) && hit.key != "weak")
+        .any(|hit| match hit.says {
+            // "ok" says nothing about who or when.
+            Says::Agree => hit.key != "weak" && asks == QuestionKind::Whether,
+            Says::Choose | Says::Decide => hit.key != "weak",
+            _ => false,
+        })
         || says(Says::Refuse)
         || PATTERNS.is(List::Negation, words.at(0));
     if has_value || decides {

@@ -3,7 +3,7 @@
 use super::*;
 
 fn kind(question: &str, reply: &str) -> ReplyKind {
-    reply_kind(reply, &content_stems(question))
+    reply_kind(reply, &content_stems(question), QuestionKind::of(question))
 }
 
 #[test]

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use crate::ledger::conversation::record::ConversationRecord;
 use crate::ledger::conversation::record::ConversationSentence;
 use crate::ledger::conversation::record::Speaker;
+use crate::ledger::conversation::turns_of_phrase::TurnsOfPhrase;
 use crate::ledger::conversation::record::is_list_item;
 
 /// A message of the person up to this many tokens stands whole where there is room for all of them.
@@ -27,8 +28,8 @@ const EXPECTED_USE_WORTH: f64 = 4.0;
 const EXPECTED_USE_LIMIT: f64 = 2.0;
 /// A sentence of the person that is worth less is small talk: it gives no value, asks for nothing and tells nothing of the speaker.
 const SMALL_TALK_WORTH: f64 = 2.2;
-/// What is left of the worth of a sentence that has no word of its own.
-const COMMONPLACE_PART: f64 = 0.4;
+/// What is left of the worth of a sentence that is made of turns of phrase, and neither gives a value nor asks or decides.
+const PHRASE_PART: f64 = 0.4;
 /// An answer of more sentences is a long one.
 const LONG_ANSWER: usize = 14;
 
@@ -55,6 +56,7 @@ pub struct SelectionInput<'a> {
 pub struct Selector<'a> {
     input: &'a SelectionInput<'a>,
     frequencies: HashMap<String, u32>,
+    turns_of_phrase: TurnsOfPhrase,
     /// Tokens of each sentence of the records, counted when first asked for.
     costs: HashMap<(usize, usize), u64>,
     chosen: Selection,
@@ -72,7 +74,9 @@ impl<'a> Selector<'a> {
     /// A selector with nothing chosen.
     pub fn new(input: &'a SelectionInput<'a>) -> Self {
         let mut frequencies: HashMap<String, u32> = HashMap::new();
+        let mut turns_of_phrase = TurnsOfPhrase::default();
         for record in input.records {
+            turns_of_phrase.learn(&record.text);
             let mut words: Vec<String> = plain_words(&record.text).collect();
             words.sort_unstable();
             words.dedup();
@@ -83,6 +87,7 @@ impl<'a> Selector<'a> {
         Self {
             input,
             frequencies,
+            turns_of_phrase,
             costs: HashMap::new(),
             chosen: Selection::new(),
             used: 0,
@@ -292,11 +297,9 @@ impl<'a> Selector<'a> {
         // What people say of themselves nobody else can say again.
         worth += flag(is_person && signs.own && !signs.question, 0.9);
         worth += flag(signs.question, 0.2) + flag(!is_person && signs.promise, 0.8);
-        let rarity = self.rarity(words);
-        worth += if is_person { 2.0 } else { 1.5 } * rarity;
-        // What only says again what was said often, and neither asks nor decides, is a manner of speaking.
-        if rarity == 0.0 && signs.values == 0 && !signs.cue {
-            worth *= COMMONPLACE_PART;
+        worth += if is_person { 2.0 } else { 1.5 } * self.rarity(words);
+        if signs.values == 0 && !signs.cue && self.turns_of_phrase.make_up(words) {
+            worth *= PHRASE_PART;
         }
         if !is_person {
             worth += EXPECTED_USE_WORTH * (self.input.expected_use)(words).min(EXPECTED_USE_LIMIT);
