@@ -38,7 +38,7 @@ const LONG_MESSAGE_SHARE: u64 = 30;
 /// Percent for the last steps, in a small and in a large block.
 const STEPS_SHARE: (u64, u64) = (5, 24);
 /// Percent for the views and the work, sections with a line an entry, in a small and in a large block.
-const SECTIONS_SHARE: (u64, u64) = (7, 19);
+const SECTIONS_SHARE: (u64, u64) = (7, 22);
 /// Percent that the conversation may fill in all before evidence gets some, in a small and in a large block, where there is much
 /// more work than talk: there an exact line is worth more than the agent's narration.
 const CONVERSATION_SHARE: (u64, u64) = (20, 56);
