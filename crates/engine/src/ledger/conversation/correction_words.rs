@@ -25,6 +25,23 @@ const CUE_PHRASES: &str = "out of date; any more; turns out; turned out; as of; 
     gestern; seit heute; nicht mehr; stand heute; das andere war; neues zu; ya no; a partir; en realidad; en vez; à \
     partir; au lieu; en fait; 不 再; 不 是; update on; news on";
 
+/// Words with which a sentence takes back or limits the one before it, in lower case.
+const TURNING_BACK: &str = "wait no nope hm hmm hang hold but however though actually although leave instead forget scratch unless except only fine \
+    nein doch aber warte moment halt allerdings jedoch stattdessen vergiss außer sondern нет но стоп подожди погоди однако хотя забудь \
+    кроме вместо pero espera aunque salvo mejor mais attends non sauf cependant plutôt 不 但 等 等等 不过";
+
+/// Whether a sentence begins by taking back or limiting what stands before it: "Wait, no", "But not on Fridays".
+pub fn turns_back(sentence: &str) -> bool {
+    let lower = sentence.trim_start().to_lowercase();
+    let word = lower
+        .split(|letter: char| !letter.is_alphanumeric())
+        .next()
+        .unwrap_or_default();
+    let is_signs =
+        |word: &&str| !word.is_ascii() && word.chars().count() <= 2 && lower.starts_with(word) && *word >= "\u{2e80}";
+    is_listed(TURNING_BACK, word) || TURNING_BACK.split(' ').any(|word| is_signs(&word))
+}
+
 /// How surely a sentence corrects something, by its words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CueStrength {
@@ -79,6 +96,22 @@ mod tests {
         assert!(has_cue_phrase("das gilt nicht mehr"));
         assert!(!has_cue_phrase("the layout of dates"));
         assert!(!has_cue_phrase("shout out of dateline"));
+    }
+
+    #[test]
+    fn a_sentence_that_turns_back_belongs_to_the_one_before() {
+        for sentence in [
+            "Wait, no: three reports read it.",
+            "hm, no.",
+            "Aber nur montags.",
+            "Нет, лучше замок в базе.",
+            "不过周五不行",
+        ] {
+            assert!(turns_back(sentence), "{sentence}");
+        }
+        for sentence in ["Nobody reads it.", "Use the median.", "", "Notes are in the wiki."] {
+            assert!(!turns_back(sentence), "{sentence}");
+        }
     }
 
     #[test]

@@ -108,15 +108,12 @@ pub fn reply_kind(reply: &str, asked: &[Box<str>], asks: QuestionKind) -> ReplyK
     if first.contains(SHRUG) || puts_off(&words) && !is_exact {
         return ReplyKind::PutOff;
     }
-    let decides = hits
-        .iter()
-        .any(|hit| match hit.says {
-            // "ok" says nothing about who or when.
-            Says::Agree => hit.key != "weak" && asks == QuestionKind::Whether,
-            Says::Choose | Says::Decide => hit.key != "weak",
-            _ => false,
-        })
-        || says(Says::Refuse)
+    let decides = hits.iter().any(|hit| match hit.says {
+        // "ok" says nothing about who or when.
+        Says::Agree => hit.key != "weak" && asks == QuestionKind::Whether,
+        Says::Choose | Says::Decide => hit.key != "weak",
+        _ => false,
+    }) || says(Says::Refuse)
         || PATTERNS.is(List::Negation, words.at(0));
     if has_value || decides {
         return ReplyKind::Answer;

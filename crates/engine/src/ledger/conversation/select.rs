@@ -7,11 +7,12 @@
 use std::collections::BTreeMap;
 use std::collections::HashMap;
 
+use crate::ledger::conversation::correction_words::turns_back;
 use crate::ledger::conversation::record::ConversationRecord;
 use crate::ledger::conversation::record::ConversationSentence;
 use crate::ledger::conversation::record::Speaker;
-use crate::ledger::conversation::turns_of_phrase::TurnsOfPhrase;
 use crate::ledger::conversation::record::is_list_item;
+use crate::ledger::conversation::turns_of_phrase::TurnsOfPhrase;
 
 /// A message of the person up to this many tokens stands whole where there is room for all of them.
 const SHORT_MESSAGE: u64 = 300;
@@ -371,6 +372,17 @@ impl<'a> Selector<'a> {
         if let Some((record, sentence)) = self.newest_word_on(record, sentence) {
             self.take(record, sentence);
         }
+        if let Some(next) = self.turn_behind(record, sentence) {
+            self.take(record, next);
+        }
+    }
+
+    /// The next sentence of the message, where it takes back or limits this one: alone, this one would say the opposite.
+    fn turn_behind(&self, record: usize, sentence: usize) -> Option<usize> {
+        let spoken = &self.input.records[record];
+        let next = spoken.sentences.get(sentence + 1)?;
+        let is_turn = spoken.speaker == Speaker::Person && turns_back(spoken.words_of(next));
+        (is_turn && !self.is_chosen(record, sentence + 1)).then_some(sentence + 1)
     }
 
     /// The last of the sentences that correct a sentence one after another, where a block may show it.
@@ -395,7 +407,10 @@ impl<'a> Selector<'a> {
 
     /// What a sentence costs together with the sentence that corrects it.
     fn cost_of_taking(&mut self, record: usize, sentence: usize) -> u64 {
-        self.cost_with_line(record, sentence) + self.cost_of_newest_word(record, sentence)
+        let turn = self
+            .turn_behind(record, sentence)
+            .map_or(0, |next| self.cost(record, next));
+        self.cost_with_line(record, sentence) + self.cost_of_newest_word(record, sentence) + turn
     }
 
     fn cost_of_newest_word(&mut self, record: usize, sentence: usize) -> u64 {
