@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
+use mainstay_engine::account::Fit;
 use mainstay_engine::compaction::Compactor;
 use mainstay_engine::compaction::Moment as EngineMoment;
 use mainstay_engine::compaction::Outcome;
@@ -70,7 +71,8 @@ pub struct Arguments {
     #[command(flatten)]
     writing: WritingFlags,
 
-    /// Come down to this many tokens.
+    /// Come down to this many tokens of conversation, as `inspect` counts them. What an agent program adds to every request (its
+    /// system prompt and tools, where the session does not record them) comes on top.
     #[arg(long, value_name = "TOKENS")]
     target: Option<u64>,
 
@@ -116,7 +118,12 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
     compactor.observe(&document.transcript);
     drop(busy);
     let definitions = definitions(document, family);
-    let fit = calibrate(document, compactor.tally(), definitions);
+    // A target that is asked for is a size of the conversation, as `inspect` counts it: what the agent program sends besides is in no
+    // file that this command reads or writes. The window has to hold it.
+    let fit = match policy.target {
+        Some(_) => Fit::IDENTITY,
+        None => calibrate(document, compactor.tally(), definitions),
+    };
     let situation = Situation {
         prompt: fit.apply(compactor.counted() + definitions),
         scale: fit.scale,

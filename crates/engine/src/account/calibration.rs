@@ -94,6 +94,9 @@ impl Calibration {
 }
 
 impl Fit {
+    /// Says that a count is what it is.
+    pub const IDENTITY: Self = Self { scale: 1.0, fixed: 0.0 };
+
     /// The tokens the provider would report for a prompt of this count.
     pub fn apply(&self, counted: u64) -> u64 {
         (self.scale * counted as f64 + self.fixed).round().max(0.0) as u64
