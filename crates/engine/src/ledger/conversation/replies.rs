@@ -22,6 +22,9 @@ const TEXT_WORDS: usize = 400;
 /// A reply of so few words that begins with a name is one.
 const FRAGMENT_WORDS: usize = 6;
 
+/// Words that answer whatever was asked, in their plain form: with them somebody has at least decided.
+const YES: [&str; 8] = ["yes", "yep", "yeah", "ja", "да", "sí", "oui", "是"];
+
 /// Says in one sign that somebody does not know.
 const SHRUG: char = '🤷';
 
@@ -110,7 +113,7 @@ pub fn reply_kind(reply: &str, asked: &[Box<str>], asks: QuestionKind) -> ReplyK
     }
     let decides = hits.iter().any(|hit| match hit.says {
         // "ok" says nothing about who or when.
-        Says::Agree => hit.key != "weak" && asks == QuestionKind::Whether,
+        Says::Agree => hit.key != "weak" && (asks == QuestionKind::Whether || YES.contains(&words.at(0))),
         Says::Choose | Says::Decide => hit.key != "weak",
         _ => false,
     }) || says(Says::Refuse)

@@ -212,8 +212,14 @@ pub(super) fn settings(file: &str, body: &str) -> Vec<Reading> {
     }
     let short = path::short(file);
     let is_twice = |key: &str| found.iter().filter(|(_, other, _)| other == key).count() > 1;
+    // What an item of a list is called says nothing about the next one.
+    let is_ambiguous = |(parent, key, value): &&(String, String, String)| {
+        let mut same = found.iter().filter(|(over, name, _)| over == parent && name == key);
+        same.any(|(_, _, other)| other != value)
+    };
     let named = found
         .iter()
+        .filter(|one| !is_ambiguous(one))
         .map(|(parent, key, value)| match is_twice(key) && !parent.is_empty() {
             true => (format!("{short} · {parent}.{key}"), cut(value, VALUE)),
             false => (format!("{short} · {key}"), cut(value, VALUE)),

@@ -88,13 +88,21 @@ impl Change {
                     ..change
                 }),
                 Some(_) => None,
-                // In code a new name is code; in settings it is a setting.
-                None if is_config => Change::set(place, key, value),
+                // In code a new name is code; in settings it is a setting. Below another key or in a list, the same name may stand for
+                // many things.
+                None if is_config && !is_nested(new, key) => Change::set(place, key, value),
                 None => None,
             };
             changes.extend(change);
         }
     }
+}
+
+/// Whether a name stands in a stretch only below another one or in an item of a list.
+fn is_nested(text: &str, key: &str) -> bool {
+    let names = |line: &&str| setting(line, true).is_some_and(|(name, _)| name == key);
+    let mut named = text.lines().take(MOST_LINES).filter(names);
+    named.all(|line| line.starts_with([' ', '\t', '-']))
 }
 
 /// Tests expect values and documents mention them; neither sets them.

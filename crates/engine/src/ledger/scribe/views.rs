@@ -90,10 +90,11 @@ fn done(ledger: &Ledger, story: &str) -> Vec<ViewLine> {
     tasks.sort_by_key(|task| task.status() == Status::Closed);
     // Agents go on without ticking off: how old a list is tells how far it can be trusted.
     let updated = tasks.iter().map(|task| task.last()).max();
-    if let Some(updated) = updated.filter(|updated| updated + TASKS_AGE < ledger.folded()) {
+    let is_open = tasks.iter().any(|task| task.status() != Status::Closed);
+    if let Some(updated) = updated.filter(|updated| is_open && updated + TASKS_AGE < ledger.folded()) {
         push(
             Section::Tasks,
-            updated,
+            0,
             format!("(list last updated m{updated}; work went on since)"),
         );
     }
