@@ -220,6 +220,7 @@ impl Compactor {
 
     /// Carries a plan out without asking anybody.
     fn pass_alone(&mut self, moment: &Moment<'_>, plan: Plan) -> Outcome {
+        let prunes = plan.mode == Mode::PruneOnly;
         let mut outcome = self.attempt(moment, plan, TargetRule::Meet);
         // Plans estimate what placeholders will cost; a target that was just missed is aimed at again, lower.
         let mut situation = moment.situation;
@@ -242,6 +243,19 @@ impl Compactor {
             situation.margin = target;
             let lowest = Moment { situation, ..*moment };
             outcome = self.attempt(&lowest, self.plan(&lowest), TargetRule::Approach);
+        }
+        // Pruning that was expected to be enough and was not leaves the middle to be replaced, for the target as it was asked for.
+        let is_unmet = outcome.missed_target() || outcome.plan.mode == Mode::Nothing;
+        if prunes && is_unmet && moment.policy.engine == Engine::Auto {
+            let policy = Policy {
+                engine: Engine::Ledger,
+                ..moment.policy.clone()
+            };
+            let replacing = Moment {
+                policy: &policy,
+                ..*moment
+            };
+            return self.pass_alone(&replacing, self.plan(&replacing));
         }
         outcome
     }

@@ -246,10 +246,7 @@ impl Reading {
     fn drop_bare_flags(&mut self) {
         let report = &mut self.report;
         let is_flag = |failure: &Failure| failure_words::is_bare_flag(&failure.line);
-        if !report.failures.iter().any(is_flag) {
-            return;
-        }
-        if report.failures.iter().all(is_flag) {
+        if report.failures.iter().any(is_flag) && report.failures.iter().all(is_flag) {
             report.failures.append(&mut report.words);
         }
         if !report.failures.iter().all(is_flag) {

@@ -121,14 +121,18 @@ fn tells_of_failure(line: &str) -> bool {
 }
 
 fn reads_as_code(line: &str) -> bool {
-    const OPENINGS: [&str; 38] = [
-        "def ", "class ", "import ", "from ", "return", "if ", "elif ", "else", "for ", "while ", "func ", "fn ",
-        "pub ", "let ", "const ", "var ", "use ", "type ", "struct ", "impl ", "async ", "await ", "export ",
-        "package ", "#include", "#define", "//", "/*", "*/", "* ", "# ", "\"\"\"", "@", "</", "private ", "public ",
-        "static ", "assert",
-    ];
+    const KEYWORDS: &str = "def class import from return if elif else for while func fn pub let const var use type struct impl export package \
+        private public static assert assertEquals yield raise throw try except catch switch case match";
+    const MARKS: [&str; 9] = ["#include", "#define", "//", "/*", "*/", "* ", "# ", "@", "</"];
     let ends = line.ends_with(['{', '}', ';', '(', ')', ',', '[', ']', '>']) || line.ends_with("):");
-    ends || OPENINGS.iter().any(|opening| line.starts_with(opening)) || line.contains(" = ") || line.contains(" := ")
+    let word = line
+        .split(|letter: char| !letter.is_alphanumeric())
+        .next()
+        .unwrap_or_default();
+    ends || KEYWORDS.split_whitespace().any(|keyword| keyword == word)
+        || MARKS.iter().any(|mark| line.starts_with(mark))
+        || line.contains(" = ")
+        || line.contains(" := ")
 }
 
 #[cfg(test)]
