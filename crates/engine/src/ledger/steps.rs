@@ -205,6 +205,8 @@ fn call_lines(call: &ToolCall, result: Option<(u32, &ToolResult)>, detail: StepD
     let deed = deed_of_call(call);
     let name = flat(&call.name);
     match deed {
+        // The list stands under its own heading, as it was left last.
+        Deed::Plan => return,
         Deed::Edit | Deed::Write => {
             let paths: Vec<String> = changed_paths(call).iter().map(|path| flat(path)).collect();
             let what = match paths.is_empty() {

@@ -417,16 +417,15 @@ impl<'a> Choice<'a> {
 impl Choice<'_> {
     /// Names of code in one line, behind the path of their file.
     fn row(&self, text: &TextRef, names: &[u32]) -> String {
-        let mut row = String::new();
-        if let Some(source) = text.source {
-            row.push_str(&(self.room.filter)(&self.evidence.kept.names[source as usize].text));
-            row.push_str(BEHIND_PATH);
+        let filter = self.room.filter;
+        let source = text.source.map(|id| &*self.evidence.kept.names[id as usize].text);
+        let names = names.iter().map(|name| self.body(*name, *name));
+        let names: Vec<Cow<'_, str>> = names.filter(|name| Some(*name) != source).map(filter).collect();
+        match source.map(filter) {
+            Some(path) if names.is_empty() => path.into_owned(),
+            Some(path) => format!("{path}{BEHIND_PATH}{}", names.join(BETWEEN_NAMES)),
+            None => names.join(BETWEEN_NAMES),
         }
-        for (place, name) in names.iter().enumerate() {
-            row.push_str(if place > 0 { BETWEEN_NAMES } else { "" });
-            row.push_str(&(self.room.filter)(self.body(*name, *name)));
-        }
-        row
     }
 }
 

@@ -73,13 +73,18 @@ pub fn row_of_names(text: &str) -> Option<Option<&str>> {
         return None;
     }
     let whole = |words: &str| matches!(scan(words).as_slice(), [one] if one.range == (0..words.len()));
+    let is_path = |words: &str| matches!(scan(words).as_slice(), [one] if one.range == (0..words.len()) && one.class == Class::Path);
     let (path, names) = match text.split_once(BEHIND_PATH) {
-        Some((path, names)) if whole(path) && !names.is_empty() => (Some(path), names),
+        Some((path, names)) if is_path(path) && !names.is_empty() => (Some(path), names),
         _ => (None, text),
     };
-    let is_name = |words: &str| {
-        let name = words.split([' ', ':', '=', '(', '"', '\'']).next().unwrap_or(words);
-        whole(name)
+    let is_name = |words: &str| match words.find([' ', ':', '=', '(']) {
+        // A number stands beside the name it is the value of.
+        Some(end) => {
+            let value = words[end..].trim_start_matches([' ', ':', '=', '(', '"', '\'']);
+            whole(&words[..end]) && value.starts_with(|letter: char| letter.is_ascii_digit())
+        }
+        None => whole(words),
     };
     (names.contains(BETWEEN_NAMES) || path.is_some()).then_some(())?;
     names.split(BETWEEN_NAMES).all(is_name).then_some(path)
@@ -176,6 +181,7 @@ mod tests {
         for text in [
             "open_store",
             "we said: yes, no",
+            "file_path: src/a.rs, src/b.rs",
             "src/a.rs: all is well",
             "open_store, close_store\nmore",
         ] {

@@ -142,6 +142,11 @@ impl Evidence {
             let Ok(length) = u32::try_from(text.len()) else {
                 continue;
             };
+            // A task list stands in the block as it was left last.
+            if spoken.call.is_some_and(|call| deed_of_call(call) == Deed::Plan) {
+                offset = offset.saturating_add(length).saturating_add(1);
+                continue;
+            }
             let tool = spoken.call.and_then(|call| self.learn_tool(&call.name));
             let (is_code, source) = self.code_and_source(&spoken, &text);
             self.kept.texts.push(TextRef {
