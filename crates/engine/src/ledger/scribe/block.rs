@@ -75,9 +75,11 @@ impl<'a> Sheet<'a> {
 }
 
 /// A page is written at most this often: each time smaller by what it was too long.
-const MOST_ATTEMPTS: usize = 5;
+const MOST_ATTEMPTS: u64 = 8;
 /// The first of these make it smaller in proportion to what it was too long, the others by all of that.
-const SCALED_ATTEMPTS: usize = 2;
+const SCALED_ATTEMPTS: u64 = 2;
+/// Every attempt gives up one more of so many parts of the room.
+const GIVING_WAY: u64 = 100;
 /// The part of a block that the request that goes on may fill: the person's newest words come before everything else.
 const REQUEST_SHARE: u64 = 6;
 /// What it gets at least where models write, up to a quarter of the block: its opening and a dozen words. A ledger that
@@ -117,6 +119,9 @@ impl Scribe {
             let scaled = (room * budget / tokens.max(1)).min(room.saturating_sub(1));
             let less = room.saturating_sub(tokens - budget + 1);
             room = if attempt < SCALED_ATTEMPTS { scaled } else { less };
+            // Whole sentences and lines do not shrink token by token: a block that is still too long gets ever less, because one that
+            // is somewhat smaller is worth more than none.
+            room = room.saturating_sub(budget * attempt / GIVING_WAY);
         }
         None
     }
