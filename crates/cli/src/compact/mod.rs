@@ -22,7 +22,10 @@ use mainstay_engine::decide::Roles;
 use mainstay_engine::decide::Situation;
 use mainstay_engine::ledger::scribe::NothingToHide;
 use mainstay_engine::ledger::scribe::Scribe;
+use mainstay_engine::transcript::Finding;
+use mainstay_engine::transcript::Place;
 use mainstay_engine::transcript::Role;
+use mainstay_engine::transcript::Severity;
 use mainstay_engine::verify::Flaw;
 use mainstay_engine::verify::FlawKind;
 use mainstay_engine::verify::NoSecrets;
@@ -110,6 +113,7 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
     let loaded = arguments.input.load()?;
     let document = &loaded.document;
     refuse_to_overwrite_a_log(arguments, document)?;
+    warn_of_losses(document, screen);
     let policy = settings.policy.clone();
     let budget = arguments.counting.budget(document, &settings)?;
     let family = arguments.counting.family(document);
@@ -200,6 +204,26 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
         print::outcome(&report, arguments.output.as_deref(), screen)?;
     }
     missed.map_or(Ok(()), |missed| Err(missed.into()))
+}
+
+/// Says that a source is damaged: what could not be read is in no result.
+fn warn_of_losses(document: &Document, screen: &mut Screen) {
+    let is_lost = |finding: &&Finding| finding.rule.severity() == Severity::Lost;
+    let lost: Vec<&Finding> = document.findings.iter().filter(is_lost).collect();
+    let Some(first) = lost.first() else { return };
+    let place = match first.place {
+        Place::Line(line) => format!("line {line}"),
+        Place::Item(item) => format!("item {item}"),
+        Place::Whole => "the source".to_owned(),
+    };
+    screen.warn(&format!(
+        "{} of the source could not be read ({place}: {}); `mainstay inspect` lists what is damaged",
+        match lost.len() {
+            1 => "one record".to_owned(),
+            count => format!("{} records", number(count as u64)),
+        },
+        first.rule.about().trim_end_matches('.').to_lowercase(),
+    ));
 }
 
 /// A target that cannot be met; the command ends with exit code 3.

@@ -65,10 +65,14 @@ pub fn outcome(report: &Report, output: Option<&str>, screen: &mut Screen) -> an
             screen.line(&format!("  {}: {}", flaw.kind, opening(&flaw.detail, WIDEST)))?;
         }
     }
-    if let Some(index) = report.earliest_changed {
-        screen.line(&format!(
+    match report.earliest_changed {
+        Some(0) => screen.line(
+            "\nThe prompt changes from its first message on: the provider's cache of the messages begins anew.",
+        )?,
+        Some(index) => screen.line(&format!(
             "\nThe prompt is unchanged before message {index}: so much of the provider's cache stays warm."
-        ))?;
+        ))?,
+        None => {}
     }
     if let Some(output) = output.filter(|output| *output != "-") {
         screen.line(&format!("Written to {output}."))?;

@@ -207,7 +207,10 @@ impl Compactor {
         outcome.verdict = Verdict::Compacted;
         self.changes.extend(stripped.clone());
         outcome.changes = stripped;
-        outcome.earliest_changed = (0..span.until).find(|index| !span.keeps(*index));
+        // Whatever stands behind the block has another place than before, kept or not.
+        outcome.earliest_changed = (0..span.until)
+            .find(|index| !span.keeps(*index))
+            .map(|index| index.min(span.block_at));
         let before = self.block.as_ref().map(|block| &block.span);
         outcome.dropped = replaced(transcript, span, before, family);
         for (spot, saved) in saving {

@@ -194,6 +194,8 @@ impl OpenPoint {
                 shared >= 2 && shared * 3 >= known || shared >= 1 && known <= 2
             }
             1 | 2 => shared(&self.new_stems) > 0,
+            // Whoever says that it is done names the thing, and little else of the promise.
+            _ if self.kind == PointKind::Promise && shared(&self.stems) > 1 => shared(&self.new_stems) > 0,
             _ => shared(&self.new_stems) > 1,
         }
     }
