@@ -228,6 +228,9 @@ impl Compactor {
             return outcome;
         };
         for round in 1..=MOST_CORRECTIONS {
+            if prunes && outcome.plan.mode == Mode::Nothing {
+                break;
+            }
             if !outcome.missed_target() {
                 return outcome;
             }

@@ -26,9 +26,9 @@ const CUE_PHRASES: &str = "out of date; any more; turns out; turned out; as of; 
     partir; au lieu; en fait; 不 再; 不 是; update on; news on";
 
 /// Words with which a sentence takes back or limits the one before it, in lower case.
-const TURNING_BACK: &str = "wait no nope hm hmm hang hold but however though actually although leave instead forget scratch unless except only fine \
+const TURNING_BACK: &str = "wait no nope hm hmm hang but however though actually although leave instead forget scratch unless except \
     nein doch aber warte moment halt allerdings jedoch stattdessen vergiss außer sondern нет но стоп подожди погоди однако хотя забудь \
-    кроме вместо pero espera aunque salvo mejor mais attends non sauf cependant plutôt 不 但 等 等等 不过";
+    кроме вместо pero espera aunque salvo mejor mais attends non sauf cependant plutôt 但 等等 不过";
 
 /// Whether a sentence begins by taking back or limiting what stands before it: "Wait, no", "But not on Fridays".
 pub fn turns_back(sentence: &str) -> bool {

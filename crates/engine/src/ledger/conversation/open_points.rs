@@ -168,13 +168,16 @@ const WHEN: &str = "once after when until till before by tomorrow tonight later 
     month sobald nachdem wenn bis vor morgen später montag dienstag mittwoch donnerstag freitag samstag sonntag woche monat когда после \
     до завтра позже понедельник понедельника вторник вторника среды среду четверг четверга пятницу пятницы субботу воскресенье неделе \
     cuando después mañana hasta antes lunes martes miércoles jueves viernes sábado domingo quand après demain avant lundi mardi mercredi \
-    jeudi vendredi samedi dimanche 明天 之后 之前";
+    jeudi vendredi samedi dimanche";
 
 /// Whether a promise names a time or what has to come first.
 fn is_put_off(words: &str, has_value: bool) -> bool {
     let lower = words.to_lowercase();
     let mut said = lower.split(|letter: char| !letter.is_alphanumeric());
-    said.any(|word| word.len() > 1 && WHEN.split_whitespace().any(|when| when == word))
+    lower.contains("明天")
+        || lower.contains("之后")
+        || lower.contains("之前")
+        || said.any(|word| word.len() > 1 && WHEN.split_whitespace().any(|when| when == word))
         || has_value && lower.contains(|letter: char| letter.is_ascii_digit())
 }
 

@@ -103,10 +103,8 @@ fn write_words(text: &mut String, log: &ConversationLog, position: usize, chosen
         }
         // The newest one is enough: what it corrected itself is older still.
         if let Some((number, old)) = hidden.get(&(position, index)).and_then(|all| all.last()) {
-            marks.push(format!(
-                "(corrects m{number}: {})",
-                differing(old, record.words_of(sentence))
-            ));
+            let old = differing(old, record.words_of(sentence)).replace(['(', ')'], "");
+            marks.push(format!("(corrects m{number}: {old})"));
         }
         is_open = true;
         before = Some(sentence.end as usize);

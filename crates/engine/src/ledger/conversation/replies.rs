@@ -51,9 +51,13 @@ pub enum QuestionKind {
 }
 
 /// Words that ask for more than yes or no, in lower case.
-const ASKING: &str = "who whom whose which what when where why how or wer wen wem wessen was wann wo wohin warum wieso wie welche welcher \
-    welches welchen oder кто кого кому чей что какой какая какое какие когда где куда почему зачем сколько как или quién qué cuál \
-    cuándo dónde cuánto o qui quel quelle quand où pourquoi combien ou";
+const ASKING: &str = "who whom whose which what when where why how wer wen wem wessen wann wo wohin warum wieso wie welche welcher \
+    welches welchen кто кого кому чей что какой какая какое какие когда где куда почему зачем сколько как quién qué cuál \
+    cuándo dónde cuánto qui quel quelle quand où pourquoi combien";
+/// Words between two things to choose from.
+const OR: [&str; 5] = ["or", "oder", "или", "o", "ou"];
+/// A word that asks stands among so many at the beginning.
+const ASKING_WORDS: usize = 4;
 /// The same in a script without spaces.
 const ASKING_SIGNS: [&str; 8] = ["谁", "哪", "什么", "几", "怎么", "多少", "为什么", "还是"];
 
@@ -61,8 +65,19 @@ impl QuestionKind {
     /// What a sentence asks for.
     pub fn of(sentence: &str) -> Self {
         let lower = sentence.to_lowercase();
-        let mut words = lower.split(|letter: char| !letter.is_alphanumeric() && letter != '\'');
-        let is_asking = words.any(|word| !word.is_empty() && ASKING.split_whitespace().any(|asking| asking == word))
+        // "Not urgent, but which one: …": what is asked stands behind the last pause.
+        let asked = lower
+            .rsplit([':', ',', '—', '–'])
+            .find(|part| part.contains(char::is_alphanumeric));
+        let words: Vec<&str> = asked
+            .unwrap_or_default()
+            .split(|letter: char| !letter.is_alphanumeric())
+            .filter(|word| !word.is_empty())
+            .collect();
+        let is_asking_word = |word: &&&str| ASKING.split_whitespace().any(|asking| asking == **word);
+        let is_choice = words.iter().skip(1).any(|word| OR.contains(word));
+        let is_asking = words.iter().take(ASKING_WORDS).any(|word| is_asking_word(&word))
+            || is_choice
             || ASKING_SIGNS.iter().any(|sign| lower.contains(sign));
         match is_asking {
             true => QuestionKind::Which,

@@ -299,7 +299,8 @@ impl<'a> Selector<'a> {
         worth += flag(is_person && signs.own && !signs.question, 0.9);
         worth += flag(signs.question, 0.2) + flag(!is_person && signs.promise, 0.8);
         worth += if is_person { 2.0 } else { 1.5 } * self.rarity(words);
-        if signs.values == 0 && !signs.cue && self.turns_of_phrase.make_up(words) {
+        let says_something = signs.values > 0 || signs.cue || signs.negation || signs.question;
+        if !says_something && self.turns_of_phrase.make_up(words) {
             worth *= PHRASE_PART;
         }
         if !is_person {
@@ -362,6 +363,14 @@ impl<'a> Selector<'a> {
     }
 
     fn take(&mut self, record: usize, sentence: usize) {
+        let turn = self.turn_behind(record, sentence);
+        self.take_alone(record, sentence);
+        if let Some(next) = turn {
+            self.take_alone(record, next);
+        }
+    }
+
+    fn take_alone(&mut self, record: usize, sentence: usize) {
         if self.is_chosen(record, sentence) {
             return;
         }
@@ -370,10 +379,7 @@ impl<'a> Selector<'a> {
         self.chosen.entry(record).or_insert_with(|| vec![false; all])[sentence] = true;
         // A corrected sentence without what corrects it would be read as holding.
         if let Some((record, sentence)) = self.newest_word_on(record, sentence) {
-            self.take(record, sentence);
-        }
-        if let Some(next) = self.turn_behind(record, sentence) {
-            self.take(record, next);
+            self.take_alone(record, sentence);
         }
     }
 
@@ -382,7 +388,8 @@ impl<'a> Selector<'a> {
         let spoken = &self.input.records[record];
         let next = spoken.sentences.get(sentence + 1)?;
         let is_turn = spoken.speaker == Speaker::Person && turns_back(spoken.words_of(next));
-        (is_turn && !self.is_chosen(record, sentence + 1)).then_some(sentence + 1)
+        let is_shown = self.is_chosen(record, sentence + 1) || self.is_restated(record, sentence + 1);
+        (is_turn && !is_shown).then_some(sentence + 1)
     }
 
     /// The last of the sentences that correct a sentence one after another, where a block may show it.

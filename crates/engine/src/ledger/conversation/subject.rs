@@ -137,9 +137,9 @@ const STATING: &str = "is are was were be been has have as it's that's that'd re
     sont était sera 是";
 
 /// Words of German before a noun, in their plain form.
-const GERMAN_DETERMINERS: &str = "der die das des dem den ein eine einen einem einer eines kein keine keinen mein meine meinen meinem meiner \
+const GERMAN_DETERMINERS: &str = "der die das dem den ein eine einen einem einer eines kein keine keinen mein meine meinen meinem meiner \
     dein deine deinen sein seine seinen seinem seiner ihr ihre ihren ihrem ihrer unser unsere unseren unserem unserer euer eure vom \
-    zum zur im am beim ins ans jeder jede jedes jeden dieser diese dieses diesen";
+    zum zur beim ins ans jeder jede jedes jeden dieser diese dieses diesen";
 
 /// Words of German, Spanish, French and Russian that carry no meaning of their own.
 const FUNCTION_WORDS: &str = "лучше дня als bei beim hat habe haben hatte ab aus nach vor wie noch auch mal schon sich uns euch mir dir mich dich ihm ihn da \

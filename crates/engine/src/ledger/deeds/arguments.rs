@@ -27,6 +27,43 @@ pub(super) fn command(words: &[Word]) -> &[Word] {
     rest
 }
 
+/// Variables that change how much a command says, and not what it does.
+const QUIET_VARIABLES: [&str; 14] = [
+    "CI",
+    "DEBUG",
+    "FORCE_COLOR",
+    "LANG",
+    "LC_ALL",
+    "LOG_LEVEL",
+    "NODE_OPTIONS",
+    "NO_COLOR",
+    "PATH",
+    "PYTHONUNBUFFERED",
+    "RUST_BACKTRACE",
+    "RUST_LOG",
+    "TERM",
+    "VERBOSE",
+];
+/// Longest setting of a variable that is told.
+const LONGEST_VARIABLE: usize = 40;
+
+/// The variables set for a command that may change what it does, each with a space behind it.
+pub(super) fn telling_variables(words: &[Word]) -> String {
+    let before = words.len() - command(words).len();
+    let mut told = String::new();
+    for word in &words[..before] {
+        let name = word.text.split('=').next().unwrap_or_default();
+        let is_told = is_assignment(&word.text)
+            && word.text.len() <= LONGEST_VARIABLE
+            && !word.text.contains(char::is_whitespace);
+        if is_told && !QUIET_VARIABLES.contains(&name) {
+            told.push_str(&word.text);
+            told.push(' ');
+        }
+    }
+    told
+}
+
 fn after_options<'a>(words: &'a [Word], with_value: &[&str]) -> &'a [Word] {
     let mut rest = words;
     while let Some((first, more)) = rest.split_first() {

@@ -28,6 +28,13 @@ const WHY: usize = 200;
 /// Most lines that have nothing but words of failure which are taken from one output: more are somebody's text.
 const MOST_WORDS: usize = 4;
 
+/// Whether whatever a command prints is wrong.
+fn lists_what_is_wrong(key: &str) -> bool {
+    let mut words = key.split(' ').skip_while(|word| word.contains('='));
+    let name = words.next().unwrap_or_default();
+    matches!(name, "gofmt" | "goimports" | "gofumpt") && words.any(|word| word == "-l")
+}
+
 /// How a command ended. `shows_text` says that files or hits of a search may stand in the same output.
 pub(super) fn command(run: &Run, outcome: &Outcome<'_>, is_blamed: bool, shows_text: bool) -> (End, Report) {
     if outcome.is_running {
@@ -64,6 +71,11 @@ pub(super) fn command(run: &Run, outcome: &Outcome<'_>, is_blamed: bool, shows_t
             report.failures.push(failure(&run.key, &why));
         }
         return (End::Badly(why), report);
+    }
+    // Formatters that list files list those that are not as they should be, and call that a success.
+    let first = outcome.body.lines().map(str::trim).find(|line| !line.is_empty());
+    if let Some(first) = first.filter(|_| lists_what_is_wrong(&run.key)) {
+        return (End::Shows(cut_at_word(first, WHY)), report);
     }
     let made = made(run, &outcome.body);
     let is_stated = outcome.is_success && !run.is_piped;

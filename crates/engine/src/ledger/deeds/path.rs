@@ -97,6 +97,19 @@ pub(super) fn ends_with(path: &str, end: &str) -> bool {
         .is_some_and(|before| before.is_empty() || before.ends_with('/'))
 }
 
+/// Whether a file stands where things are put that nobody keeps.
+pub(super) fn is_scratch(path: &str) -> bool {
+    ["/tmp/", "/private/tmp/", "/var/tmp/", "/var/folders/", "/dev/"]
+        .iter()
+        .any(|folder| path.starts_with(folder))
+}
+
+/// Whether a file is a text for people, from its name.
+pub(super) fn is_document(path: &str) -> bool {
+    let ending = name(path).rsplit_once('.').map_or("", |(_, ending)| ending);
+    matches!(ending, "md" | "rst" | "txt" | "adoc")
+}
+
 /// Whether a file holds rows of data, from its name.
 pub(super) fn is_data(path: &str) -> bool {
     let ending = name(path).rsplit_once('.').map_or("", |(_, ending)| ending);

@@ -221,7 +221,9 @@ pub(super) fn run(simple: &Simple, is_fed: bool, after: &[&Simple]) -> Option<Ru
         return None;
     }
     let family = family(name, rest);
-    let mut key = spelled(first, rest);
+    // With other variables it is another run: what passes for one platform says nothing of another.
+    let variables = arguments::telling_variables(&simple.words);
+    let mut key = format!("{variables}{}", spelled(first, rest));
     if simple.document.is_some() {
         key.push_str(" <<…");
     }

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde::Serialize;
 
+use super::arguments::is_assignment;
 use super::failures::Failure;
 use super::failures::Report;
 use super::log_line::cut_at_word;
@@ -237,6 +238,10 @@ impl Runs {
                 fault.is_edited = true;
             }
         });
+        // Checks do not look at what stands outside of the project or is only read by people.
+        if path::is_scratch(file) || path::is_document(file) {
+            return;
+        }
         self.commands.amend_all(|ran| {
             // What version control showed was true then, and its commits still are.
             ran.is_outdated |= ran.check.is_some_and(|kind| kind != CheckKind::Version);
@@ -255,9 +260,11 @@ fn identity(run: &Run, failure: &Failure) -> String {
 
 /// Whether a command that went well did all that another one did: it names nothing that the other does not.
 fn covers(new: &str, old: &str) -> bool {
-    new == old || {
-        let wanted: Vec<&str> = old.split(' ').collect();
-        let mut words = new.split(' ');
-        words.all(|word| word.starts_with('-') || matches!(word, "./..." | "." | "...") || wanted.contains(&word))
-    }
+    let variables = |key: &str| key.split(' ').take_while(|word| is_assignment(word)).count();
+    new == old
+        || variables(new) == variables(old) && {
+            let wanted: Vec<&str> = old.split(' ').collect();
+            let mut words = new.split(' ');
+            words.all(|word| word.starts_with('-') || matches!(word, "./..." | "." | "...") || wanted.contains(&word))
+        }
 }

@@ -175,7 +175,7 @@ fn commands_are_known_by_what_they_do() {
     for (script, expected) in [
         ("cd /r && cargo test -p x 2>&1 | tail -20", "cargo test -p x"),
         ("RUST_LOG=debug timeout 60 cargo test", "cargo test"),
-        ("sudo -u bob env A=1 npm run build", "npm run build"),
+        ("sudo -u bob env A=1 npm run build", "A=1 npm run build"),
         ("echo start; npm test; echo done", "npm test"),
         ("bash -lc 'go vet ./...'", "go vet ./..."),
         ("time pytest -x tests/a.py > out.txt", "pytest -x tests/a.py"),

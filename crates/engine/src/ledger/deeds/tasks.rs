@@ -327,7 +327,7 @@ impl Tasks {
             if task.entry.status == Status::Open && !keys.iter().any(|key| **key == *task.entry.key) {
                 task.entry.status = Status::Superseded;
                 task.entry.last = message;
-                task.entry.note = Some(format!("left out of the list m{message}, not done").into());
+                task.entry.note = Some(format!("no longer on the list m{message}").into());
             }
         });
     }

@@ -47,7 +47,7 @@ fn the_newest_list_replaces_the_one_before_it() {
         fold(&[(first, ""), (second, "")]),
         [
             "closed A (done)",
-            "superseded B (left out of the list m1, not done)",
+            "superseded B (no longer on the list m1)",
             "closed C (done)",
             "open E (pending)"
         ]

@@ -250,6 +250,11 @@ impl Trail {
                 file.edits[0] = (0, 0);
             }
             file.edits.push((swap.old, swap.new));
+            // What was taken out and put in again elsewhere was moved.
+            if file.reverted == Some(message) {
+                file.reverted = None;
+                file.tell(message);
+            }
         });
     }
 

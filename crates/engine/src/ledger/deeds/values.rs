@@ -90,7 +90,9 @@ impl Change {
                 Some(_) => None,
                 // In code a new name is code; in settings it is a setting. Below another key or in a list, the same name may stand for
                 // many things.
-                None if is_config && !is_nested(new, key) => Change::set(place, key, value),
+                None if is_config && (place.ends_with(".json") || !is_nested(new, key)) => {
+                    Change::set(place, key, value)
+                }
                 None => None,
             };
             changes.extend(change);

@@ -257,7 +257,8 @@ impl<'a> Choice<'a> {
             if next.text != head.text || next.end - head.start > WIDE && last > piece {
                 break;
             }
-            if last > piece && (pieces[last as usize - 1].end != next.start || self.gains.is_kept[last as usize]) {
+            let is_taken = self.gains.is_kept[last as usize] || self.is_out[last as usize];
+            if last > piece && (pieces[last as usize - 1].end != next.start || is_taken) {
                 break;
             }
             let gain = self.gains.of(piece, last)
@@ -421,7 +422,7 @@ impl Choice<'_> {
         let source = text.source.map(|id| &*self.evidence.kept.names[id as usize].text);
         let names = names.iter().map(|name| self.body(*name, *name));
         let names: Vec<Cow<'_, str>> = names.filter(|name| Some(*name) != source).map(filter).collect();
-        match source.map(filter) {
+        match source.map(filter).filter(|path| !path.is_empty()) {
             Some(path) if names.is_empty() => path.into_owned(),
             Some(path) => format!("{path}{BEHIND_PATH}{}", names.join(BETWEEN_NAMES)),
             None => names.join(BETWEEN_NAMES),

@@ -22,6 +22,16 @@ const BEFORE_VALUE: usize = 8;
 pub const BEHIND_PATH: &str = ": ";
 pub const BETWEEN_NAMES: &str = ", ";
 
+/// Endings of files of source code.
+const CODE_ENDINGS: &str = "rs py go ts tsx js jsx mjs cjs java kt kts c h cc cpp cxx hpp cs rb php swift scala sh bash zsh sql css scss html vue \
+    svelte proto lua ex exs erl hs ml clj dart r jl pl zig nim";
+
+/// Whether a file is source code, from its name.
+pub fn is_code_file(path: &str) -> bool {
+    let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
+    CODE_ENDINGS.split_whitespace().any(|code| code == ending)
+}
+
 /// Whether most lines of a text are source code.
 pub fn is_code(text: &str) -> bool {
     let (mut lines, mut code, mut found) = (0, 0, 0);
@@ -46,14 +56,20 @@ pub fn names<'t>(text: &'t str, found: &[Found]) -> Vec<Range<usize>> {
     let mut names: Vec<Range<usize>> = Vec::new();
     let mut before: Option<&Found> = None;
     for one in found {
+        // `500` inside of `--gray-500` is part of that name.
+        if before.is_some_and(|name| one.range.start < name.range.end) {
+            continue;
+        }
         let range = match (one.class, before) {
-            (Class::Number, Some(name)) if is_value_of(&text[name.range.end..one.range.start]) => {
+            (Class::Number, Some(name))
+                if name.class == Class::Symbol && is_value_of(&text[name.range.end..one.range.start]) =>
+            {
                 name.range.start..one.range.end
             }
             (Class::Number, _) => continue,
             _ => one.range.clone(),
         };
-        before = (one.class == Class::Symbol).then_some(one);
+        before = Some(one);
         if !seen.insert(&text[range.clone()]) {
             continue;
         }
@@ -169,6 +185,13 @@ mod tests {
         assert!(listed.contains(&"open_store"), "{listed:?}");
         assert!(listed.contains(&"retry_limit = 250"), "{listed:?}");
         assert_eq!(listed.iter().filter(|name| name.starts_with("open_store")).count(), 1);
+    }
+
+    #[test]
+    fn numbers_inside_of_names_are_part_of_them() {
+        let css = "--gray-500: #6b7280;\n--since-2024: 1px;\n--sha-abc12345: 2px;";
+        let listed: Vec<&str> = names(css, &scan(css)).into_iter().map(|range| &css[range]).collect();
+        assert!(listed.contains(&"--gray-500"), "{listed:?}");
     }
 
     #[test]

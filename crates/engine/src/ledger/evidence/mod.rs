@@ -62,6 +62,18 @@ pub use scan::scan;
 pub use weights::Features;
 pub use weights::NAMES as FEATURE_NAMES;
 
+/// Calls that are remembered with their file: as many as may wait for their results at once.
+const FILES_HELD: usize = 64;
+
+/// Where a message comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    /// The conversation itself.
+    Conversation,
+    /// A block that an earlier pass wrote.
+    Block,
+}
+
 /// What is remembered of a conversation in order to choose evidence from it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Saved", into = "Saved")]
@@ -120,6 +132,15 @@ impl Evidence {
 
     /// Learns one message. `index` is its place in the list that [`Evidence::choose`] will be given; messages come in order.
     pub fn fold(&mut self, index: u32, message: &Message) {
+        self.fold_from(index, message, Origin::Conversation);
+    }
+
+    /// Learns what an earlier block showed: a row of names in it is one again.
+    pub fn fold_carried(&mut self, index: u32, message: &Message) {
+        self.fold_from(index, message, Origin::Block);
+    }
+
+    fn fold_from(&mut self, index: u32, message: &Message, origin: Origin) {
         if message.author != Author::System {
             let clock = &mut self.kept.clock;
             clock.messages += 1;
@@ -132,9 +153,9 @@ impl Evidence {
                 clock.newest_request = clock.messages;
             }
         }
-        if message.calls().next().is_some() {
-            self.kept.files = message.calls().filter_map(file_of).collect();
-        }
+        self.kept.files.extend(message.calls().filter_map(file_of));
+        let over = self.kept.files.len().saturating_sub(FILES_HELD);
+        self.kept.files.drain(..over);
         let mut offset = 0u32;
         for (slot, spoken) in (0u32..).zip(spoken(message)) {
             let text = spoken.text();
@@ -148,7 +169,7 @@ impl Evidence {
                 continue;
             }
             let tool = spoken.call.and_then(|call| self.learn_tool(&call.name));
-            let (is_code, source) = self.code_and_source(&spoken, &text);
+            let (is_code, source) = self.code_and_source(&spoken, &text, origin);
             self.kept.texts.push(TextRef {
                 message: index,
                 slot,
@@ -230,13 +251,18 @@ impl Evidence {
         let company = distinct.len() as u32;
         let see = |evidence: &mut Self, at: usize, piece_start: usize| {
             let one = &found[at];
-            let line_start = || text[..one.range.start].rfind('\n').map_or(0, |end| end + 1);
-            let start = if is_code { line_start() } else { piece_start };
+            let is_leading = || match is_code {
+                true => {
+                    let before = text[..one.range.start].trim_end_matches([' ', '\t']);
+                    before.is_empty() || before.ends_with('\n')
+                }
+                false => text[piece_start..one.range.start].trim_ascii().is_empty(),
+            };
             let sighting = Sighting {
                 voice,
                 company,
                 is_escaped: text[..one.range.start].ends_with('\\'),
-                is_leading: one.class == Class::Number && text[start..one.range.start].trim_ascii().is_empty(),
+                is_leading: one.class == Class::Number && is_leading(),
             };
             evidence.kept.stats[ids[at] as usize].see(&evidence.kept.clock, sighting);
         };
@@ -281,27 +307,26 @@ impl Evidence {
     }
 
     /// Whether a text is source code, and the file that it is from.
-    fn code_and_source(&mut self, spoken: &Spoken<'_>, text: &str) -> (bool, Option<u32>) {
-        let file = match (spoken.call, spoken.answers) {
-            (Some(call), _) => self.kept.files.iter().find(|(id, _)| *id == call.id),
-            (None, Some(answered)) => self.kept.files.iter().find(|(id, _)| id == answered),
-            (None, None) => None,
+    fn code_and_source(&mut self, spoken: &Spoken<'_>, text: &str, origin: Origin) -> (bool, Option<u32>) {
+        if origin == Origin::Block {
+            let Some(path) = code_names::row_of_names(text) else {
+                return (false, None);
+            };
+            let source = path.map(Box::<str>::from).and_then(|path| self.learned_whole(&path));
+            return (true, source);
+        }
+        let asked = spoken.call.map(|call| &call.id).or(spoken.answers);
+        let file = asked.and_then(|asked| self.kept.files.iter().rev().find(|(id, _)| id == asked));
+        let path = file.map(|(_, path)| path.clone());
+        let is_code = match spoken.call {
+            // Whatever an edit puts into a file can be read there.
+            Some(call) => matches!(deed_of_call(call), Deed::Edit | Deed::Write),
+            None => path.as_deref().is_some_and(code_names::is_code_file) && code_names::is_code(text),
         };
-        let path = match code_names::row_of_names(text) {
-            Some(path) if spoken.voice != Voice::User => path.map(Box::from),
-            _ => {
-                let is_code = match spoken.call {
-                    // Whatever an edit puts into a file can be read there.
-                    Some(call) => matches!(deed_of_call(call), Deed::Edit | Deed::Write),
-                    None => matches!(spoken.author, Author::Tool | Author::Assistant) && code_names::is_code(text),
-                };
-                if !is_code {
-                    return (false, None);
-                }
-                file.map(|(_, path)| path.clone())
-            }
-        };
-        let source = path.and_then(|path: Box<str>| self.learned_whole(&path));
+        if !is_code {
+            return (false, None);
+        }
+        let source = path.and_then(|path| self.learned_whole(&path));
         (true, source)
     }
 
@@ -378,10 +403,11 @@ fn hash_of(words: &(impl Hash + ?Sized)) -> u64 {
     hasher.finish()
 }
 
-/// The file that a call is about, where it is one.
+/// The file that a call is about, where it is one and nothing else is printed with it.
 fn file_of(call: &ToolCall) -> Option<(CallId, Box<str>)> {
+    let runs_more = deed_of_call(call) == Deed::Run && call.input.as_str().contains([';', '&', '\n', '`', '$']);
     match files_of(call).as_slice() {
-        [file] => Some((call.id.clone(), file.clone())),
+        [file] if !runs_more => Some((call.id.clone(), file.clone())),
         _ => None,
     }
 }

@@ -177,7 +177,7 @@ impl Scribe {
             .map(|carried| (carried.number, carried.to_message()))
             .collect();
         for (place, (_, message)) in (0..).zip(&self.carried) {
-            self.evidence.fold(place, message);
+            self.evidence.fold_carried(place, message);
         }
     }
 
