@@ -257,6 +257,7 @@ impl<'a> Choice<'a> {
             if next.text != head.text || next.end - head.start > WIDE && last > piece {
                 break;
             }
+            // What says nothing on its own says nothing beside a line either.
             let is_taken = self.gains.is_kept[last as usize] || self.is_out[last as usize];
             if last > piece && (pieces[last as usize - 1].end != next.start || is_taken) {
                 break;
