@@ -173,7 +173,6 @@ pub fn span(transcript: &Transcript, tally: &Tally, room: Room) -> Option<Span> 
         tail_start = before;
     }
     // Behind a block, old words of the person read as what they want now: they stay only where their newest words stand behind them.
-    let newest_words = messages.iter().rposition(Message::opens_turn);
     let is_kept = |index: usize| index >= tail_start || pinned.as_ref().is_some_and(|pinned| pinned.contains(&index));
     let first_words = messages.iter().position(Message::opens_turn);
     let first_words = first_words.filter(|first| newest_words == Some(*first) || newest_words.is_some_and(is_kept));

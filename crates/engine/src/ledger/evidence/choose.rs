@@ -14,7 +14,7 @@ use std::collections::HashSet;
 use std::fmt::Write;
 
 use crate::ledger::evidence::Evidence;
-use crate::ledger::evidence::Piece;
+use crate::ledger::evidence::EvidencePiece;
 use crate::ledger::evidence::Spoken;
 use crate::ledger::evidence::TextRef;
 use crate::ledger::evidence::code_names::BEHIND_PATH;
@@ -54,7 +54,7 @@ pub struct Snippet {
     pub author: Author,
     /// The called tool, when it is from the arguments of a call.
     pub tool: Option<Box<str>>,
-    /// What it says, without white space at its end.
+    /// What it says, without white space at its end; of code the names that were chosen, in one row behind their file.
     pub text: String,
 }
 
@@ -213,7 +213,7 @@ impl<'a> Choice<'a> {
         let pieces = &self.evidence.kept.pieces;
         let mut seen = HashSet::new();
         for piece in (0..pieces.len()).rev() {
-            let Piece { text, cost, hash, .. } = pieces[piece];
+            let EvidencePiece { text, cost, hash, .. } = pieces[piece];
             self.costs[piece].0 = cost;
             // A number without a word beside it is no evidence of anything.
             self.is_out[piece] = cost == 0 || self.texts[text as usize].is_none() || !seen.insert(hash);

@@ -310,7 +310,7 @@ fn what_the_conversation_holds_is_known() {
         ),
         result("listening on 48080"),
     ]);
-    let restored = Evidence::try_from(Saved::from(evidence.clone())).unwrap();
+    let restored = Evidence::try_from(SavedEvidence::from(evidence.clone())).unwrap();
     for evidence in [&evidence, &restored] {
         for known in [
             "parse_header",

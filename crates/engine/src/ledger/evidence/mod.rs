@@ -5,7 +5,7 @@
 //! how often and when last, and for every piece of text, where it stands and which identifiers it holds.
 //! [`Evidence::choose`] then picks pieces greedily by expected use per token.
 //!
-//! What holds: a snippet is a verbatim piece of its message (but for the caller's filter); the snippets, [`render`]ed,
+//! What holds: a snippet is a verbatim piece of its message, or a row of names that stand in it (but for the caller's filter); the snippets, [`render`]ed,
 //! never cost more than the budget; folding costs what the message costs, whatever came before; the same
 //! conversation gives the same snippets, folded at once, step by step, or through a saved state.
 //!
@@ -37,10 +37,10 @@ use crate::decide::deed_of_call;
 use crate::ledger::deeds::files_of;
 use crate::ledger::evidence::folders::Folders;
 use crate::ledger::evidence::gains::estimate;
-use crate::ledger::evidence::saved::Name;
+use crate::ledger::evidence::saved::EvidencePiece;
+use crate::ledger::evidence::saved::IdentifierName;
 use crate::ledger::evidence::saved::Occurrence;
-use crate::ledger::evidence::saved::Piece;
-use crate::ledger::evidence::saved::Saved;
+use crate::ledger::evidence::saved::SavedEvidence;
 use crate::ledger::evidence::saved::TextRef;
 use crate::ledger::evidence::spoken::Spoken;
 use crate::ledger::evidence::spoken::spoken;
@@ -67,7 +67,7 @@ const FILES_HELD: usize = 64;
 
 /// Where a message comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Origin {
+enum MessageOrigin {
     /// The conversation itself.
     Conversation,
     /// A block that an earlier pass wrote.
@@ -76,9 +76,9 @@ enum Origin {
 
 /// What is remembered of a conversation in order to choose evidence from it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Saved", into = "Saved")]
+#[serde(try_from = "SavedEvidence", into = "SavedEvidence")]
 pub struct Evidence {
-    kept: Saved,
+    kept: SavedEvidence,
     ids: HashMap<Box<str>, u32>,
     keys: HashMap<Box<str>, u32>,
     folders: Folders,
@@ -89,10 +89,10 @@ pub struct Evidence {
 #[error("the saved evidence does not hold together")]
 pub struct Unsound;
 
-impl TryFrom<Saved> for Evidence {
+impl TryFrom<SavedEvidence> for Evidence {
     type Error = Unsound;
 
-    fn try_from(kept: Saved) -> Result<Self, Unsound> {
+    fn try_from(kept: SavedEvidence) -> Result<Self, Unsound> {
         if !kept.is_sound() {
             return Err(Unsound);
         }
@@ -118,7 +118,7 @@ impl TryFrom<Saved> for Evidence {
     }
 }
 
-impl From<Evidence> for Saved {
+impl From<Evidence> for SavedEvidence {
     fn from(evidence: Evidence) -> Self {
         evidence.kept
     }
@@ -132,15 +132,15 @@ impl Evidence {
 
     /// Learns one message. `index` is its place in the list that [`Evidence::choose`] will be given; messages come in order.
     pub fn fold(&mut self, index: u32, message: &Message) {
-        self.fold_from(index, message, Origin::Conversation);
+        self.fold_from(index, message, MessageOrigin::Conversation);
     }
 
     /// Learns what an earlier block showed: a row of names in it is one again.
     pub fn fold_carried(&mut self, index: u32, message: &Message) {
-        self.fold_from(index, message, Origin::Block);
+        self.fold_from(index, message, MessageOrigin::Block);
     }
 
-    fn fold_from(&mut self, index: u32, message: &Message, origin: Origin) {
+    fn fold_from(&mut self, index: u32, message: &Message, origin: MessageOrigin) {
         if message.author != Author::System {
             let clock = &mut self.kept.clock;
             clock.messages += 1;
@@ -279,7 +279,7 @@ impl Evidence {
             }
             let words = text[range.clone()].trim_ascii();
             let is_bare = !words.contains(char::is_alphabetic) || voice == Voice::Arguments && is_bare_member(words);
-            self.kept.pieces.push(Piece {
+            self.kept.pieces.push(EvidencePiece {
                 text: index,
                 start: range.start as u32,
                 end: range.end as u32,
@@ -307,8 +307,8 @@ impl Evidence {
     }
 
     /// Whether a text is source code, and the file that it is from.
-    fn code_and_source(&mut self, spoken: &Spoken<'_>, text: &str, origin: Origin) -> (bool, Option<u32>) {
-        if origin == Origin::Block {
+    fn code_and_source(&mut self, spoken: &Spoken<'_>, text: &str, origin: MessageOrigin) -> (bool, Option<u32>) {
+        if origin == MessageOrigin::Block {
             let Some(path) = code_names::row_of_names(text) else {
                 return (false, None);
             };
@@ -335,7 +335,7 @@ impl Evidence {
         if let Some(id) = self.ids.get(text) {
             return *id;
         }
-        let mut name = Name {
+        let mut name = IdentifierName {
             text: text.into(),
             class: class as u8,
             key: 0,
@@ -372,7 +372,7 @@ impl Evidence {
     }
 }
 
-impl Name {
+impl IdentifierName {
     fn class(&self) -> Class {
         [Class::Url, Class::Path, Class::Record, Class::Symbol, Class::Number][usize::from(self.class.min(4))]
     }

@@ -10,12 +10,12 @@ use crate::transcript::CallId;
 
 /// The part of the state that is saved; the rest is an index over it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Saved {
+pub struct SavedEvidence {
     pub clock: Clock,
-    pub names: Vec<Name>,
+    pub names: Vec<IdentifierName>,
     pub stats: Vec<Stats>,
     pub texts: Vec<TextRef>,
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<EvidencePiece>,
     pub occurrences: Vec<Occurrence>,
     pub keys: u32,
     /// The file that each call of the newest step is about.
@@ -24,7 +24,7 @@ pub struct Saved {
 
 /// An identifier. Two paths with the same last component share a key: either tells where to look.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Name {
+pub struct IdentifierName {
     pub text: Box<str>,
     pub class: u8,
     pub key: u32,
@@ -49,11 +49,11 @@ pub struct TextRef {
     pub is_code: bool,
 }
 
-/// A piece of a text, and the first of its occurrences; they end where those of the next piece begin. Saved as a row of
+/// A piece of a text, and the first of its occurrences; they end where those of the next piece begin. SavedEvidence as a row of
 /// numbers: there are many of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "PieceRow", into = "PieceRow")]
-pub struct Piece {
+pub struct EvidencePiece {
     pub text: u32,
     pub start: u32,
     pub end: u32,
@@ -66,7 +66,7 @@ pub struct Piece {
 
 type PieceRow = (u32, u32, u32, u32, u32, u64);
 
-impl From<PieceRow> for Piece {
+impl From<PieceRow> for EvidencePiece {
     fn from((text, start, end, first, cost, hash): PieceRow) -> Self {
         Self {
             text,
@@ -79,13 +79,13 @@ impl From<PieceRow> for Piece {
     }
 }
 
-impl From<Piece> for PieceRow {
-    fn from(piece: Piece) -> Self {
+impl From<EvidencePiece> for PieceRow {
+    fn from(piece: EvidencePiece) -> Self {
         (piece.text, piece.start, piece.end, piece.first, piece.cost, piece.hash)
     }
 }
 
-/// An identifier at a place of a text. Saved as a row, like pieces.
+/// An identifier at a place of a text. SavedEvidence as a row, like pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "(u32, u32)", into = "(u32, u32)")]
 pub struct Occurrence {
@@ -105,7 +105,7 @@ impl From<Occurrence> for (u32, u32) {
     }
 }
 
-impl Saved {
+impl SavedEvidence {
     /// Whether every number points at something, as it does in every state that folding makes.
     pub fn is_sound(&self) -> bool {
         let (names, occurrences) = (self.names.len(), self.occurrences.len());
