@@ -154,6 +154,14 @@ pub fn span(transcript: &Transcript, tally: &Tally, room: Room) -> Option<Span> 
         }
     }
     let mut used = pinned.as_ref().map_or(0, sum) + sum(&(tail_start..messages.len())) - saved;
+    if let Some(closing) = closing_words(messages).filter(|_| !is_squeezed && tail_start == messages.len()) {
+        let answer = sum(&(closing..messages.len()));
+        // What was answered last must not read as still asked.
+        if used + answer <= room.tail.max(room.least_tail) {
+            used += answer;
+            tail_start = closing;
+        }
+    }
     while tail_start > 0 && !is_squeezed {
         let before = step_start(messages, tail_start - 1);
         let step: u64 = (before..tail_start)
@@ -202,8 +210,17 @@ pub fn span(transcript: &Transcript, tally: &Tally, room: Room) -> Option<Span> 
     })
 }
 
-/// Which parts of the newest step are shortened, and to what, so that it costs so much less. Calls that wait for their results
-/// stay as they are: what was asked is still to be done.
+/// Where the agent's answer begins that ends the conversation, if one does: its text, with what providers bind to it.
+fn closing_words(messages: &[Message]) -> Option<usize> {
+    let last = messages.last()?;
+    let start = step_start(messages, messages.len() - 1);
+    let is_answer =
+        last.role == Role::Assistant && messages[start..].iter().all(|message| message.calls().next().is_none());
+    is_answer.then_some(start)
+}
+
+/// Which parts of the newest step are shortened, and to what, so that it costs so much less: the largest come down to one size, and
+/// what is smaller stays whole. Calls that wait for their results stay as they are: what was asked is still to be done.
 fn shorten(transcript: &Transcript, tally: &Tally, from: usize, over: u64) -> Vec<ShortenedPart> {
     let family = tally.family();
     let mut parts = Vec::new();
@@ -225,16 +242,30 @@ fn shorten(transcript: &Transcript, tally: &Tally, from: usize, over: u64) -> Ve
         }
     }
     let all: u64 = parts.iter().map(|(_, tokens)| tokens).sum();
-    if all == 0 {
-        return Vec::new();
-    }
-    let left = all.saturating_sub(over);
+    let most = most_each(
+        parts.iter().map(|(_, tokens)| *tokens).collect(),
+        all.saturating_sub(over),
+    );
     let shortened = parts.into_iter().map(|(spot, tokens)| ShortenedPart {
         spot,
         tokens,
-        allowed: (tokens * left / all).clamp(LEAST_SHORTENED.min(tokens), tokens),
+        allowed: tokens.min(most.max(LEAST_SHORTENED)),
     });
     shortened.filter(|part| part.allowed < part.tokens).collect()
+}
+
+/// The size that each part may have at most so that all of them fit a room.
+fn most_each(mut sizes: Vec<u64>, mut room: u64) -> u64 {
+    sizes.sort_unstable();
+    let count = sizes.len();
+    for (index, size) in sizes.iter().enumerate() {
+        let each = room / (count - index) as u64;
+        if *size > each {
+            return each;
+        }
+        room -= size;
+    }
+    u64::MAX
 }
 
 #[cfg(test)]

@@ -113,18 +113,37 @@ fn a_huge_newest_step_is_shortened_and_stays() {
 }
 
 #[test]
-fn parts_of_a_step_shrink_alike() {
+fn small_parts_of_a_step_stay_whole_beside_a_large_one() {
     let mut messages = vec![said(Role::User, "Read both.")];
-    let calls = [call(1, 3), call(2, 3)].map(|message| message.parts);
+    let calls = [call(1, 3), call(2, 3), call(3, 3)].map(|message| message.parts);
     messages.push(Message::new(Role::Assistant, calls.concat()));
-    messages.extend([result(1, 4_000), result(2, 1_000)]);
+    messages.extend([result(1, 4_000), result(2, 100), result(3, 1_000)]);
     let (span, tally) = chosen(&transcript(messages), room(2_000));
     let span = span.expect("there is room");
-    let [large, small] = &span.shortened[..] else {
+    let [large, middling] = &span.shortened[..] else {
         panic!("{:?}", span.shortened);
     };
-    assert!(large.allowed > small.allowed, "{large:?} {small:?}");
+    assert_eq!((large.spot.message, middling.spot.message), (2, 4));
+    assert_eq!(large.allowed, middling.allowed, "what is left is shared");
     assert!(kept_tokens(&span, &tally) <= 1_000);
+}
+
+#[test]
+fn the_answer_that_ends_a_conversation_stays_behind_its_question() {
+    let answer = |words: usize| {
+        let mut messages = history(100).messages().to_vec();
+        messages.push(said(Role::Assistant, &"word ".repeat(words)));
+        transcript(messages)
+    };
+    let short = answer(200);
+    let (span, _) = chosen(&short, room(1_500));
+    assert!(span.expect("there is room").keeps(short.messages().len() - 1));
+    let long = answer(2_000);
+    let (span, _) = chosen(&long, room(1_500));
+    assert!(
+        !span.expect("there is room").keeps(long.messages().len() - 1),
+        "the block quotes the best of it"
+    );
 }
 
 #[test]

@@ -262,6 +262,23 @@ pub fn asked(call: &ToolCall, most: usize) -> String {
     cut(&one_line, most)
 }
 
+/// Settings of how a call is carried out, which say nothing of what it is for.
+const UNTOLD: [&str; 13] = [
+    "timeout",
+    "timeout_ms",
+    "yield_time_ms",
+    "max_output_tokens",
+    "workdir",
+    "cwd",
+    "login",
+    "justification",
+    "sandbox_permissions",
+    "with_escalated_permissions",
+    "run_in_background",
+    "replace_all",
+    "description",
+];
+
 fn from_members(object: &Object<'_>) -> String {
     let telling = TELLING.iter().find_map(|wanted| {
         let mut members = object.members();
@@ -277,8 +294,8 @@ fn from_members(object: &Object<'_>) -> String {
             continue;
         }
         let value = show(value);
-        // Bodies say nothing in a line; short settings do.
-        if value.len() <= 40 {
+        // Bodies say nothing in a line; short settings do, but for those that every call of a tool repeats.
+        if value.len() <= 40 && !UNTOLD.iter().any(|untold| key.eq_ignore_ascii_case(untold)) {
             said.push_str(&format!(" {key}={value}"));
         }
     }

@@ -11,7 +11,7 @@ use crate::ledger::page::Section;
 use crate::transcript::Author;
 
 /// Stands before a quoted line that would look like structure.
-const GUARD: &str = "| ";
+pub const GUARD: &str = "| ";
 /// Shorter values are too common to be told from other words.
 const LEAST_STALE: usize = 4;
 /// How many values that no longer hold are looked for in what is quoted; a conversation has a few.

@@ -4,6 +4,7 @@
 //! lines of a result; bodies of files that were only read are not copied, for they can be read again.
 
 use std::collections::HashMap;
+use std::collections::HashSet;
 
 use crate::decide::Deed;
 use crate::decide::asked;
@@ -11,9 +12,12 @@ use crate::decide::changed_paths;
 use crate::decide::cut;
 use crate::decide::deed_of_call;
 use crate::json::Object;
+use crate::ledger::deeds::viewing::Shows;
+use crate::ledger::deeds::viewing::shows;
 use crate::ledger::page::flat;
 use crate::ledger::page::source;
 use crate::ledger::statements::sentences::split;
+use crate::shrink::opening_lines;
 use crate::shrink::telling_lines;
 use crate::transcript::Author;
 use crate::transcript::CallId;
@@ -214,8 +218,16 @@ fn call_lines(call: &ToolCall, result: Option<(u32, &ToolResult)>, detail: StepD
                 false => paths.join(", "),
             };
             lines.push(format!("{name} {what}"));
-            for line in put_in(call).into_iter().take(detail.edited) {
-                lines.push(format!("  + {}", cut(&flat(&line), LINE_CHARACTERS)));
+            let edit = EditedLines::of(call);
+            let added = edit.added.iter().map(|line| ('+', line));
+            // An edit that only takes lines out is told by those.
+            let removed = edit
+                .removed
+                .iter()
+                .map(|line| ('-', line))
+                .filter(|_| edit.added.is_empty());
+            for (sign, line) in added.chain(removed).take(detail.edited) {
+                lines.push(format!("  {sign} {}", cut(&flat(line), LINE_CHARACTERS)));
             }
         }
         _ => lines.push(format!("{name}: {}", flat(&asked(call, detail.arguments)))),
@@ -225,31 +237,42 @@ fn call_lines(call: &ToolCall, result: Option<(u32, &ToolResult)>, detail: StepD
     };
     let output = result_text(result);
     let failed = result.outcome == ToolOutcome::Failure;
-    let most = match deed {
-        // What was read stands in its file, what was written in the call.
-        Deed::Read | Deed::Edit | Deed::Write if !failed => 0,
-        Deed::Search | Deed::Fetch if !failed => detail.lines.min(3),
-        _ => detail.lines,
-    };
     if failed {
         lines.push("→ failed".to_owned());
     }
-    if most == 0 {
-        return;
-    }
-    let told = telling_lines(&output, most);
+    let shown = shows(call);
+    let told = match deed {
+        // What was read stands in its file, what was written in the call.
+        Deed::Edit | Deed::Write if !failed => return,
+        _ if shown == Shows::Files && !failed => return,
+        _ if shown == Shows::Listing && !failed => opening_lines(&output, detail.lines.min(3)),
+        _ => telling_lines(&output, detail.lines),
+    };
     let shown: Vec<String> = told
         .iter()
         .map(|line| cut(&flat(line), LINE_CHARACTERS))
         .filter(|line| !line.is_empty())
         .collect();
     if shown.is_empty() {
-        if !failed {
+        if runs_on(&output) {
+            lines.push("→ still running".to_owned());
+        } else if !failed {
             lines.push("→ (no output)".to_owned());
         }
         return;
     }
     lines.extend(shown.into_iter().map(|line| format!("→ {line}")));
+}
+
+/// Whether a host says that a command was still running when its result came.
+fn runs_on(output: &str) -> bool {
+    const MARKS: [&str; 3] = [
+        "process running with session id",
+        "command running in background with id",
+        "running in the background",
+    ];
+    let head = output[..output.floor_char_boundary(400.min(output.len()))].to_lowercase();
+    MARKS.iter().any(|mark| head.contains(mark))
 }
 
 fn result_text(result: &ToolResult) -> String {
@@ -260,43 +283,66 @@ fn result_text(result: &ToolResult) -> String {
     texts.collect::<Vec<_>>().join("\n")
 }
 
-/// Lines that an edit put in: those of its new text that are not in the old one, or the added lines of a patch.
-fn put_in(call: &ToolCall) -> Vec<String> {
-    const NEW: [&str; 8] = [
-        "new_string",
-        "new_str",
-        "newText",
-        "new_text",
-        "replacement",
-        "insert_text",
-        "content",
-        "file_text",
-    ];
-    const OLD: [&str; 5] = ["old_string", "old_str", "oldText", "old_text", "search"];
-    const PATCH: [&str; 4] = ["patch", "input", "diff", "command"];
-    let added = |patch: &str| -> Vec<String> {
-        let lines = patch
-            .lines()
-            .filter(|line| line.starts_with('+') && !line.starts_with("+++"));
-        lines
-            .map(|line| line[1..].to_owned())
-            .filter(|line| !line.trim().is_empty())
-            .collect()
-    };
-    let object = match &call.input {
-        Input::Text(text) => return added(text),
-        Input::Json(json) => Object::parse(json).unwrap_or_default(),
-    };
-    let first = |keys: &[&str]| keys.iter().find_map(|key| object.text(key));
-    if let Some(new) = first(&NEW) {
-        let old = first(&OLD).unwrap_or_default();
-        let known: std::collections::HashSet<&str> = old.lines().map(str::trim).collect();
-        let lines = new
-            .lines()
-            .filter(|line| !line.trim().is_empty() && !known.contains(line.trim()));
-        return lines.map(str::to_owned).collect();
+/// The lines that an edit put in and took out: of its new and its old text those that the other one lacks, or the marked lines of
+/// a patch.
+#[derive(Default)]
+struct EditedLines {
+    added: Vec<String>,
+    removed: Vec<String>,
+}
+
+impl EditedLines {
+    fn of(call: &ToolCall) -> Self {
+        const NEW: [&str; 8] = [
+            "new_string",
+            "new_str",
+            "newText",
+            "new_text",
+            "replacement",
+            "insert_text",
+            "content",
+            "file_text",
+        ];
+        const OLD: [&str; 5] = ["old_string", "old_str", "oldText", "old_text", "search"];
+        const PATCH: [&str; 4] = ["patch", "input", "diff", "command"];
+        let object = match &call.input {
+            Input::Text(text) => return Self::of_patch(text),
+            Input::Json(json) => Object::parse(json).unwrap_or_default(),
+        };
+        let first = |keys: &[&str]| keys.iter().find_map(|key| object.text(key));
+        if let Some(new) = first(&NEW) {
+            let old = first(&OLD).unwrap_or_default();
+            return Self {
+                added: lines_lacking(&new, &old),
+                removed: lines_lacking(&old, &new),
+            };
+        }
+        first(&PATCH).map(|patch| Self::of_patch(&patch)).unwrap_or_default()
     }
-    first(&PATCH).map(|patch| added(&patch)).unwrap_or_default()
+
+    fn of_patch(patch: &str) -> Self {
+        let marked = |mark: char, header: &str| -> Vec<String> {
+            let lines = patch.lines().filter(|line| !line.starts_with(header));
+            lines
+                .filter_map(|line| line.strip_prefix(mark))
+                .filter(|line| !line.trim().is_empty())
+                .map(str::to_owned)
+                .collect()
+        };
+        Self {
+            added: marked('+', "+++"),
+            removed: marked('-', "---"),
+        }
+    }
+}
+
+/// The lines of a text that another one does not have.
+fn lines_lacking(text: &str, other: &str) -> Vec<String> {
+    let known: HashSet<&str> = other.lines().map(str::trim).collect();
+    let lines = text
+        .lines()
+        .filter(|line| !line.trim().is_empty() && !known.contains(line.trim()));
+    lines.map(str::to_owned).collect()
 }
 
 #[cfg(test)]

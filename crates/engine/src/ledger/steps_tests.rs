@@ -152,12 +152,12 @@ fn added_lines_of_patches_are_shown() {
         name: "apply_patch".into(),
         input: Input::Text(patch.into()),
     };
-    assert_eq!(put_in(&call), ["new = 2"]);
+    assert_eq!(EditedLines::of(&call).added, ["new = 2"]);
     let json = ToolCall {
         input: Input::Json(r#"{"input":"-a\n+b\n"}"#.into()),
         ..call
     };
-    assert_eq!(put_in(&json), ["b"]);
+    assert_eq!(EditedLines::of(&json).added, ["b"]);
 }
 
 #[test]
@@ -233,5 +233,63 @@ fn nothing_in_a_step_passes_for_structure() {
     assert!(
         !text.chars().any(|letter| letter.is_control() && letter != '\n'),
         "{text:?}"
+    );
+}
+
+#[test]
+fn words_of_failure_in_what_a_command_only_shows_are_not_its_outcome() {
+    let printed = "#!/bin/sh\nset -e\nif [ ! -f list ]; then\n  echo \"ERROR: list not found\"\n  exit 1\nfi\n";
+    let shown = steps(
+        &[
+            call(1, "", "Bash", r#"{"command":"cat scripts/check.sh","timeout":120000}"#),
+            result(1, printed, ToolOutcome::Unstated),
+        ],
+        200,
+    );
+    assert!(shown.contains("cat scripts/check.sh"), "{shown}");
+    assert!(
+        !shown.contains("ERROR") && !shown.contains("exit 1") && !shown.contains("timeout"),
+        "{shown}"
+    );
+    let listed = steps(
+        &[
+            call(1, "", "Bash", r#"{"command":"git diff .gitignore"}"#),
+            result(
+                1,
+                "diff --git a/.gitignore b/.gitignore\nindex 1..2 100644\n--- a/.gitignore\n+++ b/.gitignore\n@@ -1 +1,2 @@\n /build/\n+/dist/\n",
+                ToolOutcome::Unstated,
+            ),
+        ],
+        200,
+    );
+    assert!(listed.contains("→ +/dist/") && !listed.contains("index"), "{listed}");
+}
+
+#[test]
+fn an_edit_that_only_takes_lines_out_shows_them() {
+    let input = r#"{"file_path":"a.rs","old_string":"let a = 1;\nlet b = 2;","new_string":"let a = 1;"}"#;
+    let shown = steps(
+        &[call(1, "", "Edit", input), result(1, "Updated.", ToolOutcome::Unstated)],
+        200,
+    );
+    assert!(shown.contains("  - let b = 2;"), "{shown}");
+}
+
+#[test]
+fn a_command_that_runs_on_has_not_ended() {
+    let shown = steps(
+        &[
+            call(1, "", "exec_command", r#"{"cmd":"cargo test"}"#),
+            result(
+                1,
+                "Chunk ID: 1\nWall time: 1.0 seconds\nProcess running with session ID 4124\nOutput:\n",
+                ToolOutcome::Unstated,
+            ),
+        ],
+        200,
+    );
+    assert!(
+        shown.contains("→ still running") && !shown.contains("no output"),
+        "{shown}"
     );
 }

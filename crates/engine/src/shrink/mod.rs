@@ -37,6 +37,7 @@ mod text;
 
 pub use telling::ToldLine;
 pub use telling::opening_line;
+pub use telling::opening_lines;
 pub use telling::tell;
 pub use telling::telling_line;
 pub use telling::telling_lines;

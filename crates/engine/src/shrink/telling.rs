@@ -104,14 +104,26 @@ pub fn telling_lines(output: &str, most: usize) -> Vec<String> {
 /// The line with which an output begins, in the same form: for a file that was read, whose words of failure are its
 /// content and not how reading it went.
 pub fn opening_line(output: &str) -> Option<String> {
+    opening_lines(output, 1).pop()
+}
+
+/// The lines with which an output begins, at most so many. A diff begins with its first changed line.
+pub fn opening_lines(output: &str, most: usize) -> Vec<String> {
     let clean = clean::clean(output);
     let body = envelope(&clean).1;
-    if let (ContentKind::Json, Some(tape)) = (kind::detect(body), Tape::document(body)) {
+    let kind = kind::detect(body);
+    if let (ContentKind::Json, Some(tape)) = (kind, Tape::document(body)) {
         let offers = telling_json::offers(&tape, 0);
-        return offers.into_iter().next().map(|telling| telling.text);
+        return offers.into_iter().take(most).map(|telling| telling.text).collect();
     }
-    let mut lines = body.lines().map(code::bare_view);
-    lines.find_map(without_noise)
+    let is_shown = |line: &&str| kind != ContentKind::Diff || is_change(line);
+    let lines = body.lines().filter(is_shown).map(code::bare_view);
+    lines.filter_map(without_noise).take(most).collect()
+}
+
+/// Whether a line of a diff is one that was put in or taken out.
+fn is_change(line: &str) -> bool {
+    line.starts_with(['+', '-']) && !line.starts_with("+++") && !line.starts_with("---")
 }
 
 /// All lines that may be shown, in order. Of an output that says nothing in particular these are the last or first `most`.

@@ -164,6 +164,25 @@ impl<'a> Selector<'a> {
         self.take_best(candidates, budget.min(self.used + long_budget / 2));
     }
 
+    /// The agent's closing words behind everything the person said, where they are not kept: whole where they fit, else their first
+    /// sentence and the best of the others.
+    pub fn choose_answer(&mut self, budget: u64) {
+        let records = self.input.records;
+        let Some(answer) = records.iter().rposition(|record| record.speaker == Speaker::Agent) else {
+            return;
+        };
+        let record = &records[answer];
+        let is_last = records[answer..].iter().all(|other| other.speaker != Speaker::Person);
+        if !is_last || !record.closes_turn || !(self.input.is_cold)(record.number) {
+            return;
+        }
+        let opens = (!record.sentences.is_empty()).then(|| self.cost_of_taking(answer, 0));
+        if opens.is_some_and(|cost| self.used + cost <= budget) {
+            self.take(answer, 0);
+        }
+        self.choose_whole_or_best(answer, budget.saturating_sub(self.used));
+    }
+
     /// The agent's words, and what is left of the person's, by worth, up to a budget for everything that is chosen. Sentences that are
     /// worth less than `least` are left to a later call.
     pub fn choose_rest(&mut self, budget: u64, least: f64) {

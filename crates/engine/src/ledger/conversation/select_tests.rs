@@ -229,3 +229,31 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn an_answer_behind_the_newest_request_has_room_before_older_words() {
+    let mut messages = long_conversation(6);
+    messages.push(said(Role::User, "Review the list."));
+    messages.push(said(
+        Role::Assistant,
+        "Two entries are overstated. Entry 22 is open: its test is skipped. Entry 31 has no code at all.",
+    ));
+    let log = log(&messages);
+    let answered = |warm: u32| {
+        let input = SelectionInput {
+            records: log.records(),
+            is_cold: &|number| number < warm,
+            count: &count,
+            focus: &[],
+            restated: None,
+            expected_use: &|_| 0.0,
+        };
+        let mut selector = Selector::new(&input);
+        selector.choose_answer(40);
+        assert!(selector.used() <= 40, "{}", selector.used());
+        render(&log, selector.selection())
+    };
+    let whole = answered(u32::MAX);
+    assert!(whole.contains("overstated") && whole.contains("Entry 31"), "{whole}");
+    assert_eq!(answered(13), "", "what is kept is not quoted");
+}

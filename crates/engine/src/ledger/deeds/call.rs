@@ -449,7 +449,7 @@ impl Pending {
 }
 
 /// The script that a call runs, and whether it is a program rather than commands of a shell.
-fn script_of(call: &ToolCall, object: &Object<'_>) -> (String, bool) {
+pub(super) fn script_of(call: &ToolCall, object: &Object<'_>) -> (String, bool) {
     if let Input::Text(text) = &call.input {
         return (text.to_string(), false);
     }

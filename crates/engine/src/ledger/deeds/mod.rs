@@ -33,6 +33,7 @@ pub mod tasks;
 mod touch;
 mod trail;
 mod values;
+pub mod viewing;
 
 use std::collections::BTreeMap;
 

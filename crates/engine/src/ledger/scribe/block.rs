@@ -1,5 +1,7 @@
 //! Writing the block: a story where a model told one, the ledger's sections, evidence, and the request that goes on.
 
+use std::borrow::Cow;
+
 use crate::decide::LEAST_BLOCK;
 use crate::decide::Span;
 use crate::decide::marker::REQUEST_OPENING;
@@ -12,6 +14,7 @@ use crate::ledger::memory::Asked;
 use crate::ledger::memory::Carried;
 use crate::ledger::page;
 use crate::ledger::page::Lost;
+use crate::ledger::quote::GUARD;
 use crate::ledger::quote::Quoting;
 use crate::ledger::scribe::NO_NUMBER;
 use crate::ledger::scribe::Scribe;
@@ -153,15 +156,53 @@ impl Scribe {
         })
     }
 
-    /// How much was replaced, and how to get it back.
-    pub(super) fn notes(&self, span: &Span) -> String {
-        let kept = span
+    /// How much was replaced, how to get it back, and where kept messages belong that stand behind the block but were not said last.
+    pub(super) fn notes(&self, sheet: &Sheet<'_>) -> String {
+        let kept = sheet
+            .span
             .kept
             .iter()
-            .filter(|index| self.numbers[**index] != NO_NUMBER)
-            .count();
-        let gone = (self.ledger.folded() as usize).saturating_sub(kept);
-        format!("## Retrieval notes\n- {gone} earlier messages are stored whole; mainstay recall WORDS finds them.")
+            .filter(|index| self.numbers[**index] != NO_NUMBER);
+        let gone = (self.ledger.folded() as usize).saturating_sub(kept.count());
+        let order = self.order_of_kept(sheet).unwrap_or_default();
+        format!(
+            "## Retrieval notes\n{order}- {gone} earlier messages are stored whole; mainstay recall WORDS finds them."
+        )
+    }
+
+    /// The numbers of the person's first and newest messages, where they are kept and the block tells of what came after them:
+    /// behind it they would read as said last.
+    fn order_of_kept(&self, sheet: &Sheet<'_>) -> Option<String> {
+        let span = sheet.span;
+        let is_numbered = |index: &usize| self.numbers[*index] != NO_NUMBER;
+        let replaced = |index: &usize| !span.keeps(*index) && is_numbered(index);
+        let last_replaced = (0..sheet.messages.len()).rev().find(replaced)?;
+        let mut early = span
+            .kept
+            .iter()
+            .copied()
+            .filter(|index| *index < last_replaced && is_numbered(index) && sheet.messages[*index].opens_turn());
+        let first = early.next()?;
+        let newest = early.last().unwrap_or(first);
+        let number = |index: usize| self.numbers[index];
+        let is_newest_of_all = sheet.messages.iter().rposition(Message::opens_turn) == Some(newest);
+        let after = || {
+            let next = (newest + 1..=last_replaced).find(replaced).unwrap_or(last_replaced);
+            match next == last_replaced {
+                true => format!("m{}", number(next)),
+                false => format!("m{}–{}", number(next), number(last_replaced)),
+            }
+        };
+        Some(match (first == newest, is_newest_of_all) {
+            (true, false) => format!("- Kept whole below: m{}, the user's first message.\n", number(first)),
+            (true, true) => format!("- Kept whole below: m{}; {} came after it.\n", number(first), after()),
+            (false, _) => format!(
+                "- Kept whole below: m{}, the user's first message, and m{}; {} came after it.\n",
+                number(first),
+                number(newest),
+                after()
+            ),
+        })
     }
 
     /// Evidence from what a span does not keep.
@@ -184,11 +225,38 @@ impl Scribe {
             shown: &[shown],
             budget,
             count: sheet.count,
-            filter: &|text| quoting.quote(text),
+            filter: &|text| as_evidence(text, &quoting),
             number: &number,
             focus: &page::focus_words(sheet.focus),
         };
         self.evidence.choose(&list, &room)
+    }
+}
+
+/// Lines in which a wrapper tells of the program that it ran: they open with one of these, and say the same of every program.
+const WRAPPER_LINES: [&str; 7] = [
+    "Process running with session ID",
+    "Process exited with code 0",
+    "Wall time:",
+    "Chunk ID:",
+    "Original token count:",
+    "Total output lines:",
+    "exit_code: 0",
+];
+
+/// A piece of evidence as it may stand in a block; nothing where it says nothing. Evidence stands at the margin, where any line that opens
+/// like a heading would read as one.
+fn as_evidence<'t>(text: &'t str, quoting: &Quoting) -> Cow<'t, str> {
+    if WRAPPER_LINES
+        .iter()
+        .any(|opening| text.trim_start().starts_with(opening))
+    {
+        return Cow::Borrowed("");
+    }
+    let quoted = quoting.quote(text);
+    match quoted.starts_with("## ") || quoted.starts_with("# ") {
+        true => Cow::Owned(format!("{GUARD}{quoted}")),
+        false => quoted,
     }
 }
 

@@ -35,6 +35,10 @@ const ROOM_FOR_NOTICE: u64 = 1_500;
 const PERSON_SHARE: u64 = 92;
 /// Percent of the room for long messages of the person, by their sentences.
 const LONG_MESSAGE_SHARE: u64 = 30;
+/// Percent of the room for what the agent said last behind the person's newest words, where it does not stay: an answered request must
+/// not read as an open one. In work with tools, and in talk, where answers are long and what people said is what is needed.
+const ANSWER_SHARE: u64 = 25;
+const ANSWER_SHARE_IN_TALK: u64 = 6;
 /// Percent for the last steps, in a small and in a large block.
 const STEPS_SHARE: (u64, u64) = (5, 24);
 /// Percent for the views and the work, sections with a line an entry, in a small and in a large block.
@@ -73,7 +77,7 @@ impl Scribe {
             None => frame::SHORT_NOTICE,
         };
         let story = sheet.story.map_or("", |story| story.text);
-        let notes = self.notes(sheet.span);
+        let notes = self.notes(sheet);
         let left = room.saturating_sub(count(&frame::wrap(&self.key, title(sheet), notice)) + count(&notes));
         if sheet.story.is_some_and(|story| !story.has_ledger) {
             let story = page::shortened(story, left, count);
@@ -160,6 +164,11 @@ impl Scribe {
         let mut selector = Selector::new(&input);
         // What waits, what failed and what is odd are few lines that stand nowhere else: they have their room before long talk.
         let sections = self.sections(sheet, story, left * by_size(SECTIONS_SHARE, left) / 100);
+        let answer_share = match share.percent_of_rest {
+            0 => ANSWER_SHARE,
+            _ => ANSWER_SHARE_IN_TALK,
+        };
+        selector.choose_answer(left * answer_share / 100);
         let long = (left * LONG_MESSAGE_SHARE / 100).saturating_sub(count(request));
         selector.choose_person(
             (left * PERSON_SHARE / 100).min(left.saturating_sub(sections.tokens)),

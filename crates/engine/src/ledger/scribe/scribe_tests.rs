@@ -297,3 +297,43 @@ fn a_message_that_left_in_another_form_is_known_again() {
     next.observe(&left);
     assert_eq!(next.ledger().folded(), 4, "only the newest message is new");
 }
+
+#[test]
+fn kept_messages_that_were_not_said_last_have_their_number() {
+    let messages = [
+        said(Role::User, "Pull the main branch first."),
+        call(1, "Pulling.", "Bash", r#"{"command":"git pull"}"#),
+        result(1, "Already up to date."),
+        said(Role::User, "Move the questions to the end."),
+        call(
+            2,
+            "Moving them.",
+            "Edit",
+            r#"{"file_path":"README.md","old_string":"a","new_string":"b"}"#,
+        ),
+        result(2, "Updated."),
+        call(
+            3,
+            "Now I amend.",
+            "Bash",
+            r#"{"command":"git commit --amend --no-edit"}"#,
+        ),
+        result(3, "ok"),
+    ];
+    let mut scribe = scribe();
+    scribe.observe(&messages);
+    let notes = |kept: &[usize]| {
+        let span = Span {
+            kept: kept.to_vec(),
+            until: messages.len(),
+            ..Span::default()
+        };
+        scribe.notes(&Sheet::new(&messages, &span, 500, &count))
+    };
+    assert!(notes(&[0, 3, 6, 7]).contains("m0, the user's first message, and m3; m4–5 came after it"));
+    assert!(notes(&[3, 6, 7]).contains("Kept whole below: m3; m4–5 came after it"));
+    assert!(
+        !notes(&[3, 4, 5, 6, 7]).contains("Kept whole"),
+        "in order, nothing has to be said"
+    );
+}
