@@ -260,6 +260,16 @@ fn as_evidence<'t>(text: &'t str, quoting: &Quoting) -> Cow<'t, str> {
     }
 }
 
+/// Whether a line is a tag and nothing else: hosts open and close what they add with such lines.
+fn is_tag(line: &str) -> bool {
+    let name = line.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
+    name.is_some_and(|name| {
+        name.trim_start_matches('/')
+            .chars()
+            .all(|letter| letter.is_alphanumeric() || "-_:".contains(letter))
+    })
+}
+
 pub(super) fn title(sheet: &Sheet<'_>) -> Title {
     match sheet.story {
         Some(_) => Title::Summary,
