@@ -6,6 +6,7 @@ use regex::Regex;
 use serde::Deserialize;
 use serde::Serialize;
 
+use super::inline_code;
 use super::patch;
 use super::path;
 use super::program;
@@ -331,16 +332,15 @@ impl Pending {
             return self.nested(&script);
         }
         if is_code {
-            program::code_touches(&script, folder, &mut self.touches);
+            inline_code::touches_of(&script, folder, &mut self.touches);
             let first = script.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+            let key = cut(&format!("{} {}", call.name, first.trim()), ASKED);
             self.runs.push(Run {
-                key: cut(&format!("{} {}", call.name, first.trim()), ASKED).into(),
                 family: call.name.clone(),
                 is_look: false,
-                is_piped: false,
                 is_check: true,
                 is_tool: true,
-                check: None,
+                ..Run::look(&key)
             });
             return;
         }
@@ -403,15 +403,12 @@ impl Pending {
             "toolsearch",
         ]
         .contains(&verb);
-        let key = format!("{} {asked}", call.name);
+        let key = cut(format!("{} {asked}", call.name).trim(), ASKED + 40);
         self.runs.push(Run {
-            key: cut(key.trim(), ASKED + 40).into(),
             family: call.name.clone(),
             is_look,
-            is_piped: false,
-            is_check: false,
             is_tool: true,
-            check: None,
+            ..Run::look(&key)
         });
     }
 

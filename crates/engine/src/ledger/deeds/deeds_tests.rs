@@ -108,7 +108,7 @@ fn what_a_command_made_is_named() {
         [
             "git commit -m x [current] ok: [main 1a2b3c4] x",
             "gh pr create --fill [current] ok: https://github.com/o/r/pull/7",
-            "npm start [current] "
+            "npm start [current] still running"
         ]
     );
 }

@@ -347,6 +347,19 @@ static COMMITTED: LazyLock<Regex> = LazyLock::new(|| {
 /// A line with its number before it, as viewers and searches show lines of files.
 static NUMBERED: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\d+\s*[:|→\t]|^[\w./-]+\.\w{1,5}[:-]\d+[:-]\s|^\d+-\s"));
 
+/// Whether words of failure stand where programs put them, behind a colon or at the end, and not inside of a text.
+pub(super) fn has_error_form(line: &str) -> bool {
+    static FORM: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(concat!(
+            r"(?i)(?:^|: )(?:could not|couldn't|cannot|can't|unable to|failed|permission denied|access denied|no such|not found|connection \w+|timed out|operation not|out of|too many|undefined) ?",
+            r"|(?:not found|denied|refused|timed out|no such file or directory|failed|mismatch)[.!]?$",
+        ))
+    });
+    let plain = line.trim();
+    // Longer lines are somebody's text.
+    plain.len() <= 160 && FORM.is_match(plain)
+}
+
 /// Whether a line is nothing but a flag that something failed: `ok: false`.
 pub(super) fn is_bare_flag(line: &str) -> bool {
     static FLAG: LazyLock<Regex> = LazyLock::new(|| {

@@ -29,7 +29,7 @@ const WHY: usize = 200;
 const MOST_WORDS: usize = 4;
 
 /// Whether whatever a command prints is wrong.
-fn lists_what_is_wrong(key: &str) -> bool {
+pub(super) fn lists_what_is_wrong(key: &str) -> bool {
     let mut words = key.split(' ').skip_while(|word| word.contains('='));
     let name = words.next().unwrap_or_default();
     matches!(name, "gofmt" | "goimports" | "gofumpt") && words.any(|word| word == "-l")
@@ -38,7 +38,7 @@ fn lists_what_is_wrong(key: &str) -> bool {
 /// How a command ended. `shows_text` says that files or hits of a search may stand in the same output.
 pub(super) fn command(run: &Run, outcome: &Outcome<'_>, is_blamed: bool, shows_text: bool) -> (End, Report) {
     if outcome.is_running {
-        return (End::Unknown, Report::default());
+        return (End::Running, Report::default());
     }
     if outcome.is_declined() {
         return (End::Badly(DECLINED.to_owned()), Report::default());
@@ -95,6 +95,10 @@ pub(super) fn command(run: &Run, outcome: &Outcome<'_>, is_blamed: bool, shows_t
     // A command that reports its own success may mention failures in passing, but not mark them.
     if is_stated || !made.is_empty() || report.is_good() {
         report.words.clear();
+    }
+    // The status of a filter or of a later command says little, but that words are only words.
+    if outcome.is_success {
+        report.words.retain(|failure| failure_words::has_error_form(&failure.line));
     }
     if let Some(why) = report
         .telling()
@@ -157,6 +161,15 @@ pub(super) fn log(body: &str) -> Report {
     let mut report = survey(body, false, true);
     report.has_tests = false;
     report.passed.clear();
+    report
+}
+
+/// The errors in lines of which nobody knows the command: only what is marked as one.
+pub(super) fn stray(lines: &str) -> Report {
+    let mut report = survey(lines, false, true);
+    report.words.clear();
+    report.passed.clear();
+    (report.has_tests, report.summary, report.failed) = (false, None, 0);
     report
 }
 

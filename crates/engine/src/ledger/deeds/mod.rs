@@ -6,18 +6,23 @@
 
 mod arguments;
 mod call;
+mod chain;
 mod checks;
 mod claims;
+mod closing;
 pub mod commits;
+mod echoed;
 mod error_lines;
 mod failure_words;
 mod failures;
 pub mod file_record;
 mod grid;
+mod inline_code;
 mod judgement;
 mod log_line;
 pub mod odd_rows;
 mod outcome;
+mod output_forms;
 mod patch;
 mod path;
 mod program;
@@ -328,7 +333,7 @@ impl Deeds {
         }
     }
 
-    /// Commands of one script. One that fails stands at the end of what was run, so that the last that does something is meant.
+    /// Commands of one script, each with what its own lines say.
     fn settle_commands(
         &mut self,
         index: u32,
@@ -337,27 +342,27 @@ impl Deeds {
         counts: bool,
         shows_text: bool,
     ) {
-        let blamed = runs
-            .iter()
-            .rposition(|run| run.is_check)
-            .or_else(|| runs.iter().rposition(|run| !run.is_look));
-        let blamed = blamed.or(runs.len().checked_sub(1));
-        let exit = outcome.and_then(|outcome| outcome.exit);
-        for (at, run) in runs.iter().enumerate() {
-            let is_blamed = Some(at) == blamed;
-            let (end, report) = match outcome {
-                Some(outcome) => judgement::command(run, outcome, is_blamed, shows_text),
-                None => (End::Unknown, Report::default()),
-            };
-            self.runs.ran(index, run, &end, exit.filter(|_| is_blamed), counts);
-            self.runs.report(index, run, &end, &report);
+        let Some(outcome) = outcome else {
+            for run in runs {
+                self.runs.ran(index, run, &End::Unknown, None, counts);
+            }
+            return;
+        };
+        let verdict = chain::judge(runs, outcome, shows_text);
+        for (at, (run, (end, report))) in runs.iter().zip(&verdict.ends).enumerate() {
+            let exit = outcome.exit.filter(|_| Some(at) == verdict.blamed);
+            self.runs.ran(index, run, end, exit, counts);
+            self.runs.report(index, run, end, report);
             if !run.is_look && matches!(end, End::Well(_)) {
                 self.show(index, Kind::Command, &run.key);
             }
-            if let (Some(outcome), End::Well(_) | End::Ended) = (outcome, &end) {
+            if matches!(end, End::Well(_) | End::Ended) {
                 self.commits.take_in(index, run, &outcome.body);
                 self.trail.version_control(index, &run.key);
             }
+        }
+        if let Some((run, report)) = &verdict.stray {
+            self.runs.report(index, run, &End::Unknown, report);
         }
     }
 
@@ -421,7 +426,7 @@ impl Deeds {
         };
         let reason = match &end {
             End::Badly(reason) | End::Shows(reason) => Some(reason.clone()),
-            End::Well(_) | End::Ended | End::Unknown => None,
+            End::Well(_) | End::Ended | End::Running | End::Unknown => None,
         };
         self.touch_all(index, pending, |_| reason.clone());
         self.runs.ran(index, run, &end, None, true);

@@ -20,6 +20,8 @@ const REASON: usize = 200;
 pub(super) struct Outcome<'a> {
     /// What the tool said, without what the agent program wrapped around it.
     pub body: Cow<'a, str>,
+    /// All that was printed, with the lines that tell a status.
+    pub printed: Cow<'a, str>,
     /// The exit code, where one is named.
     pub exit: Option<i64>,
     /// Whether the call failed, as far as anybody says.
@@ -40,6 +42,7 @@ pub(super) struct Outcome<'a> {
 pub(super) fn read(result: &ToolResult) -> Outcome<'_> {
     let mut outcome = Outcome {
         body: joined(result),
+        printed: Cow::Borrowed(""),
         exit: None,
         has_failed: result.outcome == ToolOutcome::Failure,
         is_success: result.outcome == ToolOutcome::Success,
@@ -50,6 +53,7 @@ pub(super) fn read(result: &ToolResult) -> Outcome<'_> {
     };
     outcome.unwrap_json();
     outcome.read_head();
+    outcome.printed = outcome.body.clone();
     outcome.read_foot();
     if outcome.exit.is_some_and(|code| code != 0) {
         outcome.has_failed = true;

@@ -1,20 +1,16 @@
 //! Commands as they are remembered: without what changes from run to run and says nothing.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
 use serde::Deserialize;
 use serde::Serialize;
 
 use super::arguments;
 use super::checks;
+use super::echoed;
 use super::path;
 use super::records::CheckKind;
 use super::shell::Joint;
 use super::shell::Simple;
 use super::shell::Word;
-use super::touch::Act;
-use super::touch::Touches;
 use crate::decide::cut;
 
 /// Most commands of one script that are remembered; a longer one is a script in the sense of a program.
@@ -44,6 +40,18 @@ pub(super) struct Run {
     /// What it checks or settles, where its name tells.
     #[serde(default)]
     pub check: Option<CheckKind>,
+    /// Whether what follows it only runs when it went well: `&&`.
+    #[serde(default)]
+    pub leads_on: bool,
+    /// What the script prints by itself when the command went well: `&& echo BUILD_OK`.
+    #[serde(default)]
+    pub says_ok: Option<Box<str>>,
+    /// What the script prints before the status of the command: `; echo "exit=$?"`.
+    #[serde(default)]
+    pub says_code: Option<Box<str>>,
+    /// The first line of the message of a commit.
+    #[serde(default)]
+    pub subject: Option<Box<str>>,
 }
 
 impl Run {
@@ -57,13 +65,39 @@ impl Run {
             is_check: false,
             is_tool: false,
             check: None,
+            leads_on: false,
+            says_ok: None,
+            says_code: None,
+            subject: None,
+        }
+    }
+
+    /// The programs and verbs among its first words, without their folders: `mise`, `exec`, `go`, `test`.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        // Wrappers such as `mise exec --` and `uv run` stand before the program.
+        const FIRST: usize = 8;
+        self.key
+            .split(' ')
+            .filter(|word| !word.starts_with('-') && !arguments::is_assignment(word))
+            .map(path::name)
+            .take(FIRST)
+    }
+
+    /// Whether it runs a program, or a program with a verb: `go`, `go test`.
+    pub(super) fn is_of(&self, program: &str) -> bool {
+        match program.split_once(' ') {
+            None => self.names().any(|name| name == program),
+            Some((program, verb)) => {
+                let mut names = self.names().skip_while(|name| *name != program);
+                names.next().is_some() && names.next() == Some(verb)
+            }
         }
     }
 }
 
 /// Commands that do nothing that is worth a line.
-const SILENT: [&str; 34] = [
-    "cd", "pushd", "popd", "export", "echo", "printf", "set", "unset", "true", "false", ":", "sleep", "pwd", "source",
+const SILENT: [&str; 38] = [
+    "continue", "break", "select", "in", "cd", "pushd", "popd", "export", "echo", "printf", "set", "unset", "true", "false", ":", "sleep", "pwd", "source",
     ".", "alias", "test", "[", "[[", "read", "exit", "return", "local", "wait", "shift", "for", "case", "esac", "fi",
     "done", "}", "function", "declare", "trap",
 ];
@@ -202,7 +236,9 @@ const LOOKING_VERBS: [(&str, &[&str]); 8] = [
 ];
 
 /// The command as it is remembered; `None` for what is not.
-pub(super) fn run(simple: &Simple, is_fed: bool, after: &[&Simple]) -> Option<Run> {
+pub(super) fn run(simples: &[Simple], at: usize) -> Option<Run> {
+    let simple = &simples[at];
+    let is_fed = at.checked_sub(1).is_some_and(|before| simples[before].joint == Joint::Pipe);
     let words = arguments::command(&simple.words);
     let (first, rest) = words.split_first()?;
     let name = path::name(&first.text);
@@ -231,20 +267,46 @@ pub(super) fn run(simple: &Simple, is_fed: bool, after: &[&Simple]) -> Option<Ru
     Some(Run {
         key: cut(&key, LONGEST).into(),
         is_look,
-        is_piped: hides_end(simple.joint, after),
+        is_piped: hides_end(simples, at),
         is_check: !is_look && is_check(name, &family),
         is_tool: false,
         check: checks::kind(name, &family, rest),
+        leads_on: simple.joint == Joint::And,
+        says_ok: echoed::on_success(simples, at),
+        says_code: echoed::before_code(simples, at),
+        subject: (family == "git commit").then(|| commit_subject(rest, simple)).flatten(),
         family: cut(&family, LONGEST_WORD).into(),
     })
 }
 
 /// Whether the status of a whole script says nothing of one of its commands: a filter, or another command, stands behind it.
-fn hides_end(joint: Joint, after: &[&Simple]) -> bool {
-    match joint {
+fn hides_end(simples: &[Simple], at: usize) -> bool {
+    // A pipeline is as long as its filters; eight are more than anybody writes. What only prints hides no end.
+    let mut after = simples[at + 1..].iter().take(8);
+    match simples[at].joint {
         Joint::And => false,
-        Joint::Pipe | Joint::Or | Joint::Next => !after.is_empty(),
+        Joint::Pipe | Joint::Or | Joint::Next => after.any(|next| !next.tells_status()),
     }
+}
+
+/// The first line of the message that a commit is given: by `-m`, by a here-document, or by both.
+fn commit_subject(rest: &[Word], simple: &Simple) -> Option<Box<str>> {
+    let given = rest.iter().enumerate().find_map(|(at, word)| match &*word.text {
+        "--message" => rest.get(at + 1).map(|word| word.text.as_str()),
+        // Short options are often bundled: `-am`, `-qm`.
+        text if text.starts_with('-') && !text.starts_with("--") && text.len() <= 5 && text.ends_with('m') => {
+            rest.get(at + 1).map(|word| word.text.as_str())
+        }
+        text => text.strip_prefix("--message="),
+    });
+    // `-m "$(cat <<'EOF' … EOF)"`: the message begins below the line that opens the document.
+    let given = match given {
+        Some(text) if text.starts_with("$(") => text.split_once('\n').map(|(_, body)| body),
+        Some(text) => Some(text),
+        None => simple.document.as_deref(),
+    };
+    let line = given?.lines().map(str::trim).find(|line| !line.is_empty())?;
+    Some(cut(line, LONGEST_WORD).into())
 }
 
 /// Adds a command once.
@@ -402,72 +464,3 @@ fn is_check(name: &str, family: &str) -> bool {
         || family.split(' ').any(|word| NAMES.contains(&word))
         || matches!(family, "go run" | "cargo run")
 }
-
-/// What a small program does to files, as far as it says so in its calls.
-pub(super) fn code_touches(code: &str, folder: Option<&str>, touches: &mut Touches) {
-    if code.is_empty() {
-        return;
-    }
-    let named = |variable: &str| {
-        let found = NAMED
-            .captures_iter(code)
-            .filter(|captures| &captures[1] == variable)
-            .last();
-        found.map(|captures| captures[2].to_owned())
-    };
-    let file = |captures: &regex::Captures<'_>| match (captures.get(1), captures.get(2)) {
-        (Some(literal), _) => Some(literal.as_str().to_owned()),
-        (None, Some(variable)) => named(variable.as_str()),
-        (None, None) => None,
-    };
-    // A program of more calls than this is no edit of files by hand.
-    for captures in OPENED.captures_iter(code).take(16) {
-        let act = match captures.get(3).map(|mode| mode.as_str().as_bytes()[0]) {
-            Some(b'w' | b'x') => Act::Write,
-            Some(b'a') => Act::Modify,
-            _ => Act::Read,
-        };
-        if let Some(file) = file(&captures) {
-            touches.add(act, folder, &file);
-        }
-    }
-    for captures in PATH_CALL.captures_iter(code).take(16) {
-        let act = match &captures[3] {
-            "write_text" | "write_bytes" | "writeFileSync" => Act::Write,
-            "unlink" => Act::Delete,
-            _ => Act::Read,
-        };
-        if let Some(file) = file(&captures) {
-            touches.add(act, folder, &file);
-        }
-    }
-    for captures in NODE.captures_iter(code).take(16) {
-        let act = match &captures[1] {
-            "writeFile" => Act::Write,
-            "appendFile" => Act::Modify,
-            _ => Act::Read,
-        };
-        touches.add(act, folder, &captures[2]);
-    }
-}
-
-fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("the patterns of this file are well formed, which a test shows")
-}
-
-/// `name = "file"`, `name = Path("file")`
-static NAMED: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r#"(?m)^\s*(\w+)\s*=\s*(?:[\w.]*Path\()?[rf]?['"]([^'"\n]{1,300})['"]"#));
-/// `open("file", "w")`, `open(name)`
-static OPENED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r#"\bopen\(\s*(?:['"]([^'"\n]{1,300})['"]|(\w+))\s*(?:,\s*(?:mode\s*=\s*)?['"]([rwax])[bt+]*['"])?"#)
-});
-/// `Path("file").write_text(`, `name.write_text(`
-static PATH_CALL: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r#"(?:Path\(\s*['"]([^'"\n]{1,300})['"]\s*\)|\b(\w+))\.(write_text|write_bytes|read_text|read_bytes|unlink)\("#,
-    )
-});
-/// `fs.writeFileSync("file"`
-static NODE: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r#"\b(writeFile|appendFile|readFile)(?:Sync)?\(\s*['"]([^'"\n]{1,300})['"]"#));

@@ -24,6 +24,8 @@ pub enum CommandEnding {
     ShowsFailures,
     /// It ended, and nothing says how.
     Ended,
+    /// It was still running when it was last looked at.
+    Running,
     /// It goes on, or its result never came.
     #[default]
     Unknown,
@@ -37,6 +39,7 @@ impl CommandEnding {
             CommandEnding::Failed => "failed",
             CommandEnding::ShowsFailures => "shows failures",
             CommandEnding::Ended => "ended",
+            CommandEnding::Running => "still running",
             CommandEnding::Unknown => "no result seen",
         }
     }
@@ -75,6 +78,12 @@ pub struct CommandRecord {
     /// Whether files were changed since.
     #[serde(default)]
     pub(super) is_outdated: bool,
+    /// How it ended before, and in which message, where its newest run has no result.
+    #[serde(default)]
+    pub(super) before: Option<(CommandEnding, u32)>,
+    /// The message in which a wider run of the same check went well.
+    #[serde(default)]
+    pub(super) covered: Option<u32>,
 }
 
 impl CommandRecord {
@@ -108,6 +117,11 @@ impl CommandRecord {
         self.is_look
     }
 
+    /// The message in which a wider run of the same check went well since.
+    pub fn covered(&self) -> Option<u32> {
+        self.covered
+    }
+
     /// How often it was run.
     pub fn times(&self) -> u32 {
         self.entry.times
@@ -131,9 +145,12 @@ impl CommandRecord {
     /// `cargo test -p x` ×3, m41: failed: 3 passed, 2 failed: a, b
     pub fn line(&self) -> String {
         let note = self.entry.note.as_deref().unwrap_or(self.ending.words());
-        let since = match self.is_outdated && self.ending == CommandEnding::Ok {
-            true => " (files changed since)",
-            false => "",
+        let is_bad = matches!(self.ending, CommandEnding::Failed | CommandEnding::ShowsFailures);
+        let since = match (self.covered, self.before) {
+            (Some(message), _) if is_bad => format!(" (a wider run ok m{message})"),
+            (_, Some((ending, message))) => format!(" (before: {}, m{message})", ending.words()),
+            _ if self.is_outdated && self.ending == CommandEnding::Ok => " (files changed since)".to_owned(),
+            _ => String::new(),
         };
         format!(
             "`{}`{}, m{}: {note}{since}",
@@ -171,6 +188,15 @@ pub struct ErrorRecord {
     /// Whether only the words of a line tell of it.
     #[serde(default)]
     pub(super) is_weak: bool,
+    /// What the command checks that showed it.
+    #[serde(default)]
+    pub(super) check: Option<CheckKind>,
+    /// The message in which the same program and verb went well since, with other arguments.
+    #[serde(default)]
+    pub(super) passed_since: Option<u32>,
+    /// What the agent said beside the call: that the failure is expected, a reproduction, a mutation.
+    #[serde(default)]
+    pub(super) said: Option<(u32, Box<str>)>,
 }
 
 impl ErrorRecord {
@@ -210,6 +236,16 @@ impl ErrorRecord {
         (self.entry.status == Status::Closed).then_some(self.entry.last)
     }
 
+    /// The message in which the same program and verb went well since, with other arguments.
+    pub fn passed_since(&self) -> Option<u32> {
+        self.passed_since.filter(|_| self.gone_since().is_none())
+    }
+
+    /// Words of the agent beside the call that call the failure expected, a reproduction or a mutation, with their message.
+    pub fn said(&self) -> Option<(u32, &str)> {
+        self.said.as_ref().map(|(message, words)| (*message, &**words))
+    }
+
     /// Whether only words of a line tell of it, and no mark or status.
     pub fn is_weak(&self) -> bool {
         self.is_weak
@@ -222,10 +258,14 @@ impl ErrorRecord {
 
     /// `error[E0308]: mismatched types (src/a.rs:3:5)`, from `cargo build` ×2, gone since m41
     pub fn line(&self) -> String {
-        let state = match self.gone_since() {
-            Some(message) => format!("gone since m{message}"),
-            None => format!("last seen m{}", self.last_seen()),
+        let mut state = match (self.gone_since(), self.passed_since) {
+            (Some(message), _) => format!("gone since m{message}"),
+            (None, Some(passed)) => format!("m{}; `{}` ok since m{passed}", self.last_seen(), self.family),
+            (None, None) => format!("last seen m{}", self.last_seen()),
         };
+        if let Some((message, words)) = &self.said {
+            state.push_str(&format!("; agent m{message}: \"{words}\""));
+        }
         let from = match self.command.is_empty() {
             true => String::new(),
             false => format!("`{}`{}, ", cut_at_word(&self.command, COMMAND), times(self.entry.times)),

@@ -149,13 +149,14 @@ static VERDICT: LazyLock<Regex> = LazyLock::new(|| {
         r"\bBUILD (?:SUCCESSFUL|SUCCESS|FAILED|FAILURE)\b|^Build (?:succeeded|FAILED)|^\s*Finished `?\w+`? .*target|[Cc]ompiled successfully|^All (?:checks|tests|files) \w+|^Success: no issues found|^Found \d+ errors?\b|✖ \d+ problems?",
         r"|^\d+ (?:Error|Warning)\(s\)|^ok\s+\S+\s+(?:[\d.]+s|\(cached\))|^OK$|^(?:✓|✔) built in|\b[Nn]o (?:issues|problems|errors|vulnerabilities)(?: were)? found|^nothing to commit|working tree clean|^All matched files use|^Successfully (?:built|installed|tagged|applied)",
         r"|^0 errors\b|^(?:PASS|FAIL)$|^FAIL\t|^Everything up-to-date|^Apply complete!|^webpack .* compiled|^\+ \S+@\d|^added \d+ packages|^\d+ files? (?:reformatted|left unchanged|already formatted)",
+        r"|^\d+ issues?[.:]|^Successfully rebased|^Switched to |^Already (?:on|up to date)|^[A-Z]+(?:_[A-Z]+)*_(?:OK|PASSED)$|^[A-Z]+ OK$",
     ))
 });
 
 /// Words of a summary that say that all went well.
 static GOOD: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"(?i)\b(?:passed|passing|ok|pass|success\w*|succeeded|finished|compiled|built|clean|no (?:issues|problems|errors|vulnerabilities)|0 errors?|0 failures?|up-to-date|complete|added|unchanged|formatted|installed|0 error\(s\)|nothing to commit|completed|executed|run)\b|code style|# pass",
+        r"(?i)\b(?:passed|passing|ok|pass|success\w*|succeeded|finished|compiled|built|clean|no (?:issues|problems|errors|vulnerabilities)|0 errors?|0 failures?|up-to-date|complete|added|unchanged|formatted|installed|0 error\(s\)|nothing to commit|completed|executed|run|0 issues|rebased|switched|already)\b|_OK$|code style|# pass",
     )
 });
 
@@ -191,6 +192,11 @@ mod tests {
             ("All checks passed!", 0, 0, true),
             ("    Finished `dev` profile [unoptimized] target(s) in 3s", 0, 0, true),
             ("ok  \tpkg/x\t0.5s", 0, 0, true),
+            ("0 issues.", 0, 0, true),
+            ("3 issues:", 0, 0, false),
+            ("Successfully rebased and updated refs/heads/x.", 0, 0, true),
+            ("Switched to a new branch 'x'", 0, 0, true),
+            ("BUILD_OK", 0, 0, true),
         ] {
             let counts = summary(line.trim()).unwrap_or_else(|| panic!("{line}"));
             assert_eq!(

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use super::arguments::is_assignment;
+use super::closing;
 use super::failures::Failure;
 use super::failures::Report;
 use super::log_line::cut_at_word;
@@ -42,7 +43,9 @@ pub(super) enum End {
     Shows(String),
     /// It ended; how, nobody says.
     Ended,
-    /// It goes on, or its result never came.
+    /// It goes on.
+    Running,
+    /// Its result never came.
     Unknown,
 }
 
@@ -53,6 +56,7 @@ impl End {
             End::Badly(_) => CommandEnding::Failed,
             End::Shows(_) => CommandEnding::ShowsFailures,
             End::Ended => CommandEnding::Ended,
+            End::Running => CommandEnding::Running,
             End::Unknown => CommandEnding::Unknown,
         }
     }
@@ -60,7 +64,7 @@ impl End {
     fn telling(&self) -> &str {
         match self {
             End::Well(line) | End::Badly(line) | End::Shows(line) => line,
-            End::Ended | End::Unknown => "",
+            End::Ended | End::Running | End::Unknown => "",
         }
     }
 }
@@ -96,16 +100,25 @@ impl Runs {
                 ending: CommandEnding::Unknown,
                 telling: "".into(),
                 is_outdated: false,
+                before: None,
+                covered: None,
             }
         });
-        ran.entry.last = message;
+        let previous = std::mem::replace(&mut ran.entry.last, message);
         ran.entry.times += u32::from(counts || ran.entry.times == 0);
         ran.entry.value = match ran.entry.times {
             1 => run.key.clone(),
             times => format!("{} ×{times}", run.key).into(),
         };
         let (ending, telling) = (end.ending(), end.telling());
-        if ending != CommandEnding::Unknown {
+        if matches!(ending, CommandEnding::Unknown | CommandEnding::Running) {
+            // How an earlier run ended says nothing of this one.
+            if !matches!(ran.ending, CommandEnding::Unknown | CommandEnding::Running) {
+                ran.before = Some((ran.ending, previous));
+            }
+            ran.entry.note = Some(ending.words().into());
+            ran.telling = "".into();
+        } else {
             let code = exit.filter(|code| *code != 0 && ending == CommandEnding::Failed);
             let said = match code {
                 Some(code) => format!("exit {code}"),
@@ -115,11 +128,33 @@ impl Runs {
                 true => said.into(),
                 false => cut_at_word(&format!("{said}: {telling}"), NOTE).into(),
             });
-            ran.ending = ending;
             ran.telling = cut_at_word(telling, NOTE).into();
-            ran.is_outdated = false;
+            ran.before = None;
+        }
+        (ran.ending, ran.is_outdated, ran.covered) = (ending, false, None);
+        if ending == CommandEnding::Ok && run.check.is_some_and(|kind| kind != CheckKind::Version) {
+            self.cover(message, run);
         }
         self.commands.put(&run.key, ran, MOST_COMMANDS);
+    }
+
+    /// A check went well: narrower runs of it that were made before say nothing any more.
+    fn cover(&mut self, message: u32, run: &Run) {
+        self.commands.amend_all(|ran| {
+            let is_narrower = ran.check == run.check && ran.covered.is_none() && *ran.entry.key != *run.key;
+            if is_narrower && covers(&run.key, &ran.entry.key) {
+                ran.covered = Some(message);
+            }
+        });
+    }
+
+    /// What the agent said beside the call that showed these errors: the failure is meant to be.
+    pub(super) fn said(&mut self, shown_in: u32, message: u32, words: &str) {
+        self.errors.amend_all(|fault| {
+            if fault.seen == shown_in && fault.entry.status == Status::Open && fault.said.is_none() {
+                fault.said = Some((message, words.into()));
+            }
+        });
     }
 
     /// What a command's output says of errors: those it shows are open, those it shows no more are closed.
@@ -142,6 +177,17 @@ impl Runs {
             let mut failures = report.failures.iter().chain(&report.words);
             failures.any(|failure| identity(run, failure) == *fault.entry.key)
         };
+        if !run.is_look {
+            self.close(message, |fault| closing::other_way(fault, run, end).filter(|_| !is_shown(fault)));
+        }
+        if matches!(end, End::Well(_)) && closing::is_same_for_all_arguments(run) {
+            self.errors.amend_all(|fault| {
+                let is_same = fault.family == run.family && fault.seen < message && fault.passed_since.is_none();
+                if is_same && fault.entry.status == Status::Open {
+                    fault.passed_since = Some(message);
+                }
+            });
+        }
         match end {
             End::Well(_) => self.close(message, |fault| {
                 // A wider run of the same check covers a narrower one; any other program has its own target.
@@ -150,8 +196,11 @@ impl Runs {
                         && program::is_verdict(&run.family)
                         && covers(&run.key, &fault.command);
                 // Another way to judge the code, after the file was mended, says the same.
-                let is_mended =
-                    fault.is_edited && fault.file.is_some() && !fault.is_test && program::is_verdict(&run.family);
+                let is_mended = fault.is_edited
+                    && fault.file.is_some()
+                    && !fault.is_test
+                    && program::is_verdict(&run.family)
+                    && closing::could_show(run, fault);
                 let told = cut(&run.key, 80);
                 match (is_covered, is_mended) {
                     (true, _) => Some(format!("`{told}` succeeded")),
@@ -172,7 +221,7 @@ impl Runs {
                 // A pipe may have filtered it away.
                 (is_same && !run.is_piped && !is_shown(fault)).then(|| "the same command no longer shows it".to_owned())
             }),
-            End::Unknown => {}
+            End::Running | End::Unknown => {}
         }
     }
 
@@ -191,6 +240,9 @@ impl Runs {
                 is_edited: false,
                 seen: message,
                 is_weak,
+                check: None,
+                passed_since: None,
+                said: None,
             }
         });
         let came_back = fault.entry.status == Status::Closed;
@@ -211,6 +263,7 @@ impl Runs {
         fault.is_edited = false;
         fault.seen = message;
         fault.is_weak = is_weak;
+        (fault.check, fault.passed_since, fault.said) = (run.check, None, None);
         self.errors.put(&key, fault, MOST_ERRORS);
     }
 

@@ -2,12 +2,12 @@
 
 use super::arguments;
 use super::arguments::Options;
+use super::inline_code;
 use super::patch;
 use super::path;
 use super::program;
 use super::shell;
 use super::shell::Flow;
-use super::shell::Joint;
 use super::shell::Simple;
 use super::shell::Word;
 use super::stream;
@@ -75,17 +75,7 @@ impl Walk {
                 self.outer.push((depth, self.folder.clone()));
             }
             self.simple(simple);
-            let before = index.checked_sub(1).map(|index| simples[index].joint);
-            let after: Vec<&Simple> = match simple.joint {
-                Joint::And => Vec::new(),
-                // A pipeline is as long as its filters; eight are more than anybody writes. What only prints hides no end.
-                _ => simples[index + 1..]
-                    .iter()
-                    .take(8)
-                    .filter(|next| !next.tells_status())
-                    .collect(),
-            };
-            if let Some(run) = program::run(simple, before == Some(Joint::Pipe), &after) {
+            if let Some(run) = program::run(&simples, index) {
                 program::add(&mut self.deeds.runs, run);
             }
         }
@@ -173,6 +163,14 @@ impl Walk {
                 self.touch_all(Act::Modify, options.words.get(1..).unwrap_or_default());
             }
             "curl" | "wget" => self.download(name, rest),
+            // What a compiler writes.
+            "go" | "gcc" | "g++" | "cc" | "c++" | "clang" | "clang++" | "rustc" | "ld" | "swiftc" | "ghc" | "nvcc"
+            | "zig" | "pandoc" | "esbuild" => {
+                let output = rest.iter().position(|word| word.text == "-o").and_then(|at| rest.get(at + 1));
+                if let Some(file) = output {
+                    self.touch(Act::Write, file);
+                }
+            }
             "dd" => {
                 for word in rest.iter().filter(|word| word.is_plain) {
                     if let Some(target) = word.text.strip_prefix("of=") {
@@ -188,7 +186,6 @@ impl Walk {
             }
             "git" => self.git(rest, simple),
             "gofmt" | "goimports" | "prettier" | "rustfmt" | "black" | "shfmt" => self.format(name, rest),
-            "export" => self.export(rest),
             "npm" | "pnpm" | "yarn" => self.package_setting(name, rest),
             "open" | "create" | "edit" | "str_replace_editor" => self.editor(name, rest),
             _ => {}
@@ -328,7 +325,7 @@ impl Walk {
             Some(word) => word.text.as_str(),
             None => simple.document.as_deref().unwrap_or_default(),
         };
-        program::code_touches(code, self.folder.as_deref(), &mut self.deeds.touches);
+        inline_code::touches_of(code, self.folder.as_deref(), &mut self.deeds.touches);
     }
 
     fn diff(&mut self, text: &str) {
@@ -396,14 +393,6 @@ impl Walk {
                 .filter(|word| path::name(&word.text).contains('.'))
                 .collect();
             self.touch_all(Act::Modify, &files);
-        }
-    }
-
-    fn export(&mut self, rest: &[Word]) {
-        for word in rest.iter().filter(|word| word.is_plain) {
-            if let Some((key, value)) = word.text.split_once('=') {
-                self.deeds.changes.extend(Change::set("environment", key, value));
-            }
         }
     }
 

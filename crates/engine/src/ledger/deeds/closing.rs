@@ -1,0 +1,85 @@
+//! What ends an error beside the command that showed it: another way to the same end.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::program::Run;
+use super::records::CheckKind;
+use super::records::ErrorRecord;
+use super::runs::End;
+
+/// Verbs of git that can stop at a conflict, and go on.
+const STOPPING: [&str; 7] = [
+    "git rebase",
+    "git merge",
+    "git cherry-pick",
+    "git pull",
+    "git am",
+    "git revert",
+    "git stash",
+];
+
+/// Programs with a verb whose arguments name a target of its own: what goes well for one says nothing of another.
+const BY_TARGET: [&str; 12] = [
+    "gh",
+    "glab",
+    "kubectl",
+    "docker",
+    "podman",
+    "helm",
+    "systemctl",
+    "brew",
+    "apt",
+    "apt-get",
+    "terraform",
+    "mise",
+];
+
+/// Why a run that was neither the same nor a wider one ends an error, if it does.
+pub(super) fn other_way(fault: &ErrorRecord, run: &Run, end: &End) -> Option<String> {
+    let is_over = matches!(end, End::Well(_));
+    let has_run = matches!(end, End::Well(_) | End::Ended);
+    if STOPPING.contains(&&*fault.family) {
+        let words: Vec<&str> = run.key.split(' ').collect();
+        let is_given_up = words.iter().any(|word| matches!(*word, "--abort" | "--quit" | "--skip"));
+        let is_git = STOPPING.contains(&&*run.family);
+        if is_git && (is_over || has_run && is_given_up) || &*run.family == "git commit" && is_over {
+            return Some(format!("`{}` succeeded", run.family));
+        }
+    }
+    // Any run of a program that was missing shows that it is there.
+    let missing = missing_program(&fault.entry.value)?;
+    (has_run && run.is_of(missing)).then(|| format!("`{missing}` runs"))
+}
+
+/// The program that a shell did not find.
+fn missing_program(line: &str) -> Option<&str> {
+    static MISSING: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"command not found: ([\w./+-]+)|([\w./+-]+): (?:command )?not found$").expect("the pattern is fixed")
+    });
+    let found = MISSING.captures(line)?;
+    found.iter().skip(1).flatten().next().map(|name| name.as_str())
+}
+
+/// Whether a run that went well could have shown the error: a test run says nothing of style.
+pub(super) fn could_show(run: &Run, fault: &ErrorRecord) -> bool {
+    match (fault.check, run.check) {
+        (Some(CheckKind::Lint), Some(kind)) => kind == CheckKind::Lint,
+        (Some(CheckKind::Types), Some(kind)) => matches!(kind, CheckKind::Types | CheckKind::Build),
+        (Some(CheckKind::Lint | CheckKind::Types), None) => false,
+        _ => true,
+    }
+}
+
+/// Whether a program and its verb do the same whatever they are given: `git fetch`, `go build`, a script inside of the call.
+pub(super) fn is_same_for_all_arguments(run: &Run) -> bool {
+    let mut words = run.family.split(' ');
+    let program = words.next().unwrap_or_default();
+    let is_inline = matches!(program, "python" | "python3" | "node" | "ruby" | "perl" | "php");
+    match words.next() {
+        _ if run.is_tool => false,
+        None => is_inline && [" <<…", " -c ", " -e "].iter().any(|mark| run.key.contains(mark)),
+        Some(_) => !is_inline && !BY_TARGET.contains(&program),
+    }
+}
