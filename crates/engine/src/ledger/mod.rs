@@ -19,6 +19,7 @@ pub mod quote;
 pub mod scribe;
 pub mod statements;
 pub mod steps;
+mod view_line;
 
 use serde::Deserialize;
 use serde::Serialize;

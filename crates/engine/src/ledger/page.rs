@@ -15,6 +15,7 @@ use crate::transcript::Author;
 
 pub use crate::ledger::lost_lines::Lost;
 pub use crate::ledger::lost_lines::lost_lines;
+pub use crate::ledger::view_line::ViewLine;
 
 /// The sections of a page, in the order in which they stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -111,9 +112,9 @@ impl Section {
         match self {
             Section::Errors | Section::Credentials | Section::Superseded => 35,
             Section::Questions | Section::OddRows | Section::Files | Section::Commands => 20,
-            Section::Tasks => 15,
+            Section::Tasks | Section::Commits => 15,
             Section::Obligations => 12,
-            Section::Constraints | Section::Commits => 10,
+            Section::Constraints => 10,
             Section::Decisions | Section::Facts => 8,
         }
     }
@@ -125,29 +126,18 @@ impl Section {
             Section::Superseded => 1,
             Section::Obligations => 2,
             Section::Tasks => 3,
-            // A line of it is short, and what was made is found again by nothing else.
-            Section::Files => 4,
-            Section::OddRows => 5,
-            Section::Errors => 6,
-            Section::Credentials => 7,
-            Section::Constraints => 8,
-            Section::Commands => 9,
-            Section::Commits => 10,
+            // Lines of these are short, and what was made is found again by nothing else.
+            Section::Commits => 4,
+            Section::Files => 5,
+            Section::OddRows => 6,
+            Section::Errors => 7,
+            Section::Credentials => 8,
+            Section::Constraints => 9,
+            Section::Commands => 10,
             Section::Decisions => 11,
             Section::Facts => 12,
         }
     }
-}
-
-/// A line that a view shows, whatever it was made from. Of one section, those that come first are taken first.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ViewLine {
-    /// Where it is listed.
-    pub section: Section,
-    /// The message it is from.
-    pub number: u32,
-    /// The line.
-    pub text: String,
 }
 
 /// Characters of a sentence in a view: enough to know it again; the sentence itself stands in the conversation.
@@ -220,7 +210,7 @@ pub fn fill<'a>(
             .filter_map(|entry| {
                 let text = shown_line(entry, quoting)?;
                 let number = entry.first;
-                Some(ViewLine { section, number, text })
+                Some(ViewLine::new(section, number, text))
             })
             .collect();
         lines.splice(0..0, by_view.remove(&section).into_iter().flatten());
@@ -299,10 +289,11 @@ impl Sections {
         let mut used = count(section.heading()) + HEADING_MARKS;
         let mut chosen: Vec<&ViewLine> = Vec::new();
         let mut said = BTreeSet::new();
-        for entry in lines {
+        for (at, entry) in lines.iter().enumerate() {
             let cost = count(&entry.text) + 1;
             // One sentence may give two values; it is shown once.
-            if used + cost <= allowed && said.insert(&entry.text) {
+            let is_kept_back = entry.is_spare && chosen.len() < at;
+            if used + cost <= allowed && !is_kept_back && said.insert(&entry.text) {
                 used += cost;
                 chosen.push(entry);
             }

@@ -266,7 +266,7 @@ fn a_files_story_is_told_in_a_line() {
     assert_eq!(
         files(&moved),
         [
-            "/r/b.rs: deleted m6 (renamed from /r/a.rs, modified, created m0), last: ok",
+            "/r/b.rs: deleted m6 (renamed from /r/a.rs, modified, created m0)",
             "/r: deleted m6"
         ]
     );

@@ -42,7 +42,9 @@ pub(super) fn other_way(fault: &ErrorRecord, run: &Run, end: &End) -> Option<Str
     let has_run = matches!(end, End::Well(_) | End::Ended);
     if STOPPING.contains(&&*fault.family) {
         let words: Vec<&str> = run.key.split(' ').collect();
-        let is_given_up = words.iter().any(|word| matches!(*word, "--abort" | "--quit" | "--skip"));
+        let is_given_up = words
+            .iter()
+            .any(|word| matches!(*word, "--abort" | "--quit" | "--skip"));
         let is_git = STOPPING.contains(&&*run.family);
         if is_git && (is_over || has_run && is_given_up) || &*run.family == "git commit" && is_over {
             return Some(format!("`{}` succeeded", run.family));
@@ -56,7 +58,8 @@ pub(super) fn other_way(fault: &ErrorRecord, run: &Run, end: &End) -> Option<Str
 /// The program that a shell did not find.
 fn missing_program(line: &str) -> Option<&str> {
     static MISSING: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"command not found: ([\w./+-]+)|([\w./+-]+): (?:command )?not found$").expect("the pattern is fixed")
+        Regex::new(r"command not found: ([\w./+-]+)|([\w./+-]+): (?:command )?not found$")
+            .expect("the pattern is fixed")
     });
     let found = MISSING.captures(line)?;
     found.iter().skip(1).flatten().next().map(|name| name.as_str())

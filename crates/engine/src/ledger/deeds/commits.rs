@@ -6,6 +6,7 @@ use regex::Regex;
 use serde::Deserialize;
 use serde::Serialize;
 
+use super::arguments::is_assignment;
 use super::log_line::cut_at_word;
 use super::program::Run;
 use super::shelf::Room;
@@ -66,7 +67,7 @@ impl CommitRecord {
         self.kind
     }
 
-    /// The hash, the name of the branch or tag, or the address of the request.
+    /// The hash, the name of the branch or tag, or the number of the request; empty for a commit whose hash was not shown.
     pub fn name(&self) -> &str {
         &self.entry.value
     }
@@ -93,7 +94,12 @@ impl CommitRecord {
         } else {
             format!(" {}", self.title)
         };
-        format!("{} {}{title} m{}", self.kind.name(), self.name(), self.entry.last)
+        let name = if self.name().is_empty() {
+            "(hash not shown)"
+        } else {
+            self.name()
+        };
+        format!("{} {name}{title} m{}", self.kind.name(), self.entry.last)
     }
 }
 
@@ -121,16 +127,17 @@ impl Commits {
 
     /// A command that did not fail, with its output.
     pub(super) fn take_in(&mut self, message: u32, run: &Run, body: &str) {
-        let words: Vec<&str> = run.key.split(' ').collect();
+        let words = run.key.split(' ').skip_while(|word| is_assignment(word));
+        let words: Vec<&str> = words.collect();
         match words.as_slice() {
-            ["git", rest @ ..] => self.git(message, rest, body),
+            ["git", rest @ ..] => self.git(message, rest, run.subject.as_deref(), body),
             ["gh" | "glab" | "hub", "pr" | "mr", "create" | "new", ..] => self.requests(message, body),
             [tool, ..] if run.is_tool && is_request_tool(tool) => self.requests(message, body),
             _ => {}
         }
     }
 
-    fn git(&mut self, message: u32, words: &[&str], body: &str) {
+    fn git(&mut self, message: u32, words: &[&str], subject: Option<&str>, body: &str) {
         // Options before the verb come with a value: `-C path`, `-c key=value`.
         let mut words = words;
         while let [option, _, rest @ ..] = words
@@ -154,7 +161,15 @@ impl Commits {
             return;
         }
         match *verb {
-            "commit" | "merge" | "revert" | "cherry-pick" | "am" => {
+            "commit" => self.commit(message, rest.contains(&"--amend"), subject, body),
+            "log" | "show" | "reflog" => self.learn_hashes(body),
+            "rev-parse" => {
+                let mut lines = body.lines().map(str::trim).filter(|line| HASH.is_match(line));
+                if let (Some(only), None) = (lines.next(), lines.next()) {
+                    self.name_newest(only);
+                }
+            }
+            "merge" | "revert" | "cherry-pick" | "am" => {
                 for found in COMMITTED.captures_iter(body).take(MOST_OF_ONE) {
                     let title = format!("{} (on {})", cut_at_word(&found[3], 120), &found[1]);
                     self.add(message, CommitKind::Commit, &found[2], &title);
@@ -178,9 +193,74 @@ impl Commits {
             "push" => {
                 for found in PUSHED.captures_iter(body).take(MOST_OF_ONE) {
                     self.add(message, CommitKind::Push, &found[2], &format!("({})", found[1].trim()));
+                    if let Some((_, hash)) = found[1].rsplit_once("..") {
+                        self.name_newest(hash.trim_start_matches('.'));
+                    }
                 }
             }
             _ => {}
+        }
+    }
+
+    /// A commit: as its output names it, or by the message it was given where that is quiet. An amended one takes the place of the old.
+    fn commit(&mut self, message: u32, is_amend: bool, subject: Option<&str>, body: &str) {
+        if NOTHING.iter().any(|words| body.contains(words)) {
+            return;
+        }
+        let newest = self
+            .newest_commit()
+            .map(|commit| (commit.entry.key.clone(), commit.title.clone()));
+        let mut old = None;
+        if let (true, Some((key, title))) = (is_amend, newest) {
+            self.made.take(&key);
+            old = Some(title);
+        }
+        let mut is_named = false;
+        for found in COMMITTED.captures_iter(body).take(MOST_OF_ONE) {
+            let title = format!("{} (on {})", cut_at_word(&found[3], 120), &found[1]);
+            self.add(message, CommitKind::Commit, &found[2], &title);
+            is_named = true;
+        }
+        if let (false, Some(title)) = (is_named, subject.or(old.as_deref())) {
+            let title = cut_at_word(title, 120);
+            self.put(message, CommitKind::Commit, "", &title, &format!("commit {title}"));
+            self.learn_hashes(body);
+        }
+    }
+
+    fn newest_commit(&self) -> Option<&CommitRecord> {
+        self.made.items().filter(|made| made.kind == CommitKind::Commit).last()
+    }
+
+    /// Lines of a log name commits whose hash was not shown when they were made.
+    fn learn_hashes(&mut self, body: &str) {
+        // The newest commits stand first in a log.
+        for found in LOGGED.captures_iter(body).take(MOST_OF_ONE) {
+            let is_it = |made: &&CommitRecord| made.entry.value.is_empty() && found[2].starts_with(&*made.title);
+            let key = self.made.items().find(is_it).map(|made| made.entry.key.clone());
+            if let Some(key) = key {
+                self.name(&key, &found[1]);
+            }
+        }
+    }
+
+    /// The newest commit has this hash.
+    fn name_newest(&mut self, hash: &str) {
+        let newest = self.newest_commit().filter(|commit| commit.entry.value.is_empty());
+        if let Some(key) = newest.map(|commit| commit.entry.key.clone()) {
+            self.name(&key, &hash[..hash.len().min(10)]);
+        }
+    }
+
+    fn name(&mut self, key: &str, hash: &str) {
+        if let Some(record) = self.made.take(key) {
+            self.put(
+                record.entry.last,
+                CommitKind::Commit,
+                hash,
+                &record.title,
+                &format!("commit {hash}"),
+            );
         }
     }
 
@@ -197,7 +277,11 @@ impl Commits {
     }
 
     fn add(&mut self, message: u32, kind: CommitKind, name: &str, title: &str) {
-        let key = cut(&format!("{} {name}", kind.name()), 200);
+        self.put(message, kind, name, title, &format!("{} {name}", kind.name()));
+    }
+
+    fn put(&mut self, message: u32, kind: CommitKind, name: &str, title: &str, key: &str) {
+        let key = cut(key, 200);
         let mut record = self.made.take(&key).unwrap_or_else(|| CommitRecord {
             entry: Entry::new(
                 Kind::Command,
@@ -231,6 +315,18 @@ fn pattern(text: &str) -> Regex {
 static COMMITTED: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?m)^\[([\w./#@-]+|detached HEAD)(?: \([\w -]+\))? ([0-9a-f]{7,40})\] (.{1,400})$"));
 
+/// `1a2b3c4 (HEAD -> main) Fix the port`
+static LOGGED: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?m)^\*? *([0-9a-f]{7,40}) (?:\([^)\n]*\) )?(\S.*)$"));
+
+static HASH: LazyLock<Regex> = LazyLock::new(|| pattern(r"^[0-9a-f]{7,40}$"));
+
+/// What is printed when there was nothing to commit.
+const NOTHING: [&str; 3] = [
+    "nothing to commit",
+    "no changes added to commit",
+    "nothing added to commit",
+];
+
 /// `   1a2b3c4..5d6e7f8  main -> main`, ` * [new branch]  a -> a`
 static PUSHED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"(?m)^ *(?:\+ |\* )?(\[new (?:branch|tag)\]|[0-9a-f]{7,40}\.{2,3}[0-9a-f]{7,40}) +(\S+ -> \S+)")
@@ -243,6 +339,57 @@ static REQUEST: LazyLock<Regex> =
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn lines(steps: &[(&str, Option<&str>, &str)]) -> Vec<String> {
+        let mut commits = Commits::default();
+        for (message, (key, subject, body)) in (3..).zip(steps) {
+            let run = Run {
+                subject: subject.map(Into::into),
+                ..Run::look(key)
+            };
+            commits.take_in(message, &run, body);
+        }
+        commits.items().map(CommitRecord::line).collect()
+    }
+
+    #[test]
+    fn a_quiet_commit_is_known_by_its_message_and_gets_its_hash_from_the_log() {
+        let quiet = ("git commit -q -F - <<…", Some("Fix the port"), "");
+        assert_eq!(lines(&[quiet]), ["commit (hash not shown) Fix the port m3"]);
+        let log = (
+            "git log --oneline -2",
+            None,
+            "1a2b3c4 (HEAD -> main) Fix the port\n5d6e7f8 Old",
+        );
+        assert_eq!(lines(&[quiet, log]), ["commit 1a2b3c4 Fix the port m3"]);
+        let push = ("X=0 git push", None, "   5d6e7f8..1a2b3c4  main -> main");
+        assert_eq!(
+            lines(&[quiet, push]),
+            [
+                "pushed main -> main (5d6e7f8..1a2b3c4) m4",
+                "commit 1a2b3c4 Fix the port m3"
+            ]
+        );
+        assert!(lines(&[("git commit -q -m x", Some("x"), "nothing to commit, working tree clean")]).is_empty());
+    }
+
+    #[test]
+    fn an_amended_commit_takes_the_place_of_the_old_one() {
+        assert_eq!(
+            lines(&[
+                ("git commit -m a", Some("a"), "[main 1a2b3c4] a"),
+                ("git commit --amend --no-edit", None, "[main 5d6e7f8] a"),
+            ]),
+            ["commit 5d6e7f8 a (on main) m4"]
+        );
+        assert_eq!(
+            lines(&[
+                ("git commit -q -m a", Some("a"), ""),
+                ("git commit -q --amend -m b", Some("b"), ""),
+            ]),
+            ["commit (hash not shown) b m4"]
+        );
+    }
 
     #[test]
     fn what_version_control_made_has_a_name() {

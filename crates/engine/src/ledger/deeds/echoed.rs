@@ -28,7 +28,9 @@ pub(super) fn before_code(simples: &[Simple], at: usize) -> Option<Box<str>> {
     while simples.get(at)?.joint == Joint::Pipe {
         at += 1;
     }
-    let next = simples.get(at + 1).filter(|next| is_print(next) && simples[at].joint == Joint::Next)?;
+    let next = simples
+        .get(at + 1)
+        .filter(|next| is_print(next) && simples[at].joint == Joint::Next)?;
     let said = printed(next);
     let mark = ["${PIPESTATUS[0]}", "${pipestatus[1]}", "$pipestatus[1]"]
         .into_iter()

@@ -33,6 +33,16 @@ pub(super) fn is_header(plain: &str) -> bool {
     HEADER.is_match(plain)
 }
 
+/// A message without the paths in it: one cause that strikes in several places is one error.
+pub(super) fn without_paths(line: &str) -> String {
+    static PATH: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?:/[\w.@+#-]+){3,}/?"));
+    // Every file of a stopped merge has its line.
+    if line.starts_with("CONFLICT (") {
+        return "CONFLICT".to_owned();
+    }
+    PATH.replace_all(line, "/…").into_owned()
+}
+
 /// The file of a frame of a Python trace.
 pub(super) fn python_frame(plain: &str) -> Option<&str> {
     let (file, rest) = plain.strip_prefix("File \"")?.split_once('"')?;
@@ -40,7 +50,16 @@ pub(super) fn python_frame(plain: &str) -> Option<&str> {
 }
 
 /// Lines that repeat or explain an error which stands elsewhere.
-const ECHOES: [&str; 22] = [
+const ECHOES: [&str; 31] = [
+    "error: could not apply",
+    "Could not apply",
+    "error: Failed to merge in the changes",
+    "Automatic merge failed",
+    "mise ERROR Run with",
+    "Run with --verbose",
+    "error: failed to push some refs",
+    "hint: ",
+    "Usage: ",
     "npm ERR! workspace",
     "npm error workspace",
     "npm ERR! location",

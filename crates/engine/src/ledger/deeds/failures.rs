@@ -425,7 +425,7 @@ fn failure(line: &str, test: Option<&str>, file: Option<&str>) -> Failure {
         .map(|file| file.split(':').next().unwrap_or(file))
         .filter(|file| path::is_path(file));
     let line = readable(line);
-    let masked = mask(&line);
+    let masked = error_lines::without_paths(&mask(&line));
     let key = match (test, file) {
         (Some(test), _) => test.to_owned(),
         (None, Some(file)) if !masked.contains(&mask(file)) => format!("{file}: {masked}"),

@@ -94,12 +94,14 @@ impl FileRecord {
             (Some(note), true) => format!(" ({note})"),
             _ => String::new(),
         };
-        format!(
-            "{}: {}, m{}{note}",
-            self.path(),
-            self.entry.value,
-            self.changed_at.unwrap_or(self.entry.last)
-        )
+        let message = self.changed_at.unwrap_or(self.entry.last);
+        let value = &self.entry.value;
+        // `deleted m41` names its message already.
+        let first = value.split([' ', ',']).nth(1);
+        match first.and_then(|word| word.strip_prefix('m')) == Some(&*message.to_string()) {
+            true => format!("{}: {value}{note}", self.path()),
+            false => format!("{}: {value}, m{message}{note}", self.path()),
+        }
     }
 }
 
@@ -193,7 +195,7 @@ impl FileRecord {
         };
         if self.has_failed {
             value.push_str(&format!(", last: failed m{message}"));
-        } else if self.changes > 0 || self.created.is_some() {
+        } else if (self.changes > 0 || self.created.is_some()) && self.last != Some(Act::Delete) {
             value.push_str(", last: ok");
         }
         self.entry.value = value.into();

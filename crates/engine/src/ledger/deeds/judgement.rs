@@ -3,7 +3,6 @@
 //! A status that is reported decides. Where none is, the output may say beyond doubt that all went well, or show failures;
 //! otherwise it ended, and nobody says how.
 
-use super::complaints;
 use super::failure_words;
 use super::failures;
 use super::failures::Failure;
@@ -11,6 +10,7 @@ use super::failures::Report;
 use super::log_line::cut_at_word;
 use super::outcome;
 use super::outcome::Outcome;
+use super::outcome::complaints;
 use super::program::Run;
 use super::runs::End;
 use crate::decide::cut;
@@ -98,7 +98,9 @@ pub(super) fn command(run: &Run, outcome: &Outcome<'_>, is_blamed: bool, shows_t
     }
     // The status of a filter or of a later command says little, but that words are only words.
     if outcome.is_success {
-        report.words.retain(|failure| failure_words::has_error_form(&failure.line));
+        report
+            .words
+            .retain(|failure| failure_words::has_error_form(&failure.line));
     }
     if let Some(why) = report
         .telling()

@@ -5,6 +5,8 @@
 //! nothing else; arguments are the model's.
 
 mod arguments;
+mod asides;
+mod background;
 mod call;
 mod chain;
 mod checks;
@@ -31,6 +33,7 @@ pub mod records;
 mod runner_lines;
 mod runs;
 mod script;
+mod settling;
 mod shelf;
 mod shell;
 mod stream;
@@ -45,13 +48,12 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde::Serialize;
 
-use crate::decide::cut;
+use crate::ledger::deeds::background::Background;
 use crate::ledger::deeds::call::Pending;
 use crate::ledger::deeds::call::Sort;
 use crate::ledger::deeds::claims::Claims;
 use crate::ledger::deeds::commits::CommitRecord;
 use crate::ledger::deeds::commits::Commits;
-use crate::ledger::deeds::failures::Report;
 use crate::ledger::deeds::file_record::FileRecord;
 use crate::ledger::deeds::odd_rows::OddRow;
 use crate::ledger::deeds::odd_rows::OddRows;
@@ -59,7 +61,6 @@ use crate::ledger::deeds::outcome::Outcome;
 use crate::ledger::deeds::program::Run;
 use crate::ledger::deeds::records::CommandRecord;
 use crate::ledger::deeds::records::ErrorRecord;
-use crate::ledger::deeds::runs::End;
 use crate::ledger::deeds::runs::Runs;
 use crate::ledger::deeds::tasks::Plan;
 use crate::ledger::deeds::tasks::TaskRecord;
@@ -69,6 +70,7 @@ use crate::ledger::deeds::trail::Trail;
 use crate::ledger::entry::Entry;
 use crate::ledger::entry::Kind;
 use crate::ledger::facts::Facts;
+use crate::transcript::Author;
 use crate::transcript::Message;
 use crate::transcript::Part;
 use crate::transcript::ToolCall;
@@ -84,6 +86,9 @@ const MOST_SESSIONS: usize = 32;
 
 /// Most things that one message is said to have shown as done.
 const MOST_SHOWN: usize = 32;
+
+/// How many messages may stand between a call or result and the words that speak of it: thinking, and the call itself.
+const BESIDE: u32 = 2;
 
 /// Something that was shown as done: a task ticked off, a command that went well, a file that was changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,6 +116,14 @@ pub struct Deeds {
     odd_rows: OddRows,
     #[serde(default)]
     commits: Commits,
+    #[serde(default)]
+    background: Background,
+    /// What the agent said last, where it calls a failure expected, with its message.
+    #[serde(default)]
+    provoked: Option<(u32, Box<str>)>,
+    /// The newest message with a result.
+    #[serde(default)]
+    newest_result: Option<u32>,
 }
 
 impl Deeds {
@@ -121,7 +134,9 @@ impl Deeds {
             match part {
                 Part::Call(call) => self.call(index, call, facts),
                 Part::Result(result) => self.result(index, result, facts),
-                Part::Text(_) | Part::Thinking(_) | Part::Media(_) | Part::Opaque(_) => {}
+                Part::Text(text) if message.author == Author::Assistant => self.agent_text(index, text),
+                Part::Text(text) => self.other_text(index, text),
+                Part::Thinking(_) | Part::Media(_) | Part::Opaque(_) => {}
             }
         }
     }
@@ -166,6 +181,11 @@ impl Deeds {
         self.trail.changed()
     }
 
+    /// Whether a file stands outside of the folders that are worked in, where temporary files are put.
+    pub fn is_temporary(&self, file: &FileRecord) -> bool {
+        self.trail.is_temporary(file.path())
+    }
+
     /// The tasks as the todo tools last left them: the agent's own first, each list in its order.
     pub fn tasks(&self) -> impl Iterator<Item = &TaskRecord> {
         self.tasks.items().into_iter()
@@ -174,6 +194,25 @@ impl Deeds {
     /// What the message that was taken in last showed as done.
     pub fn done(&self) -> &[Shown] {
         &self.shown
+    }
+
+    fn agent_text(&mut self, index: u32, text: &str) {
+        let words = asides::provoked(text);
+        if let (Some(words), Some(shown)) = (&words, self.newest_result)
+            && shown + BESIDE >= index
+        {
+            self.runs.said(shown, index, words);
+        }
+        self.provoked = words.map(|words| (index, words));
+    }
+
+    fn other_text(&mut self, index: u32, text: &str) {
+        if asides::is_fork(text) {
+            self.tasks = Tasks::default();
+        }
+        if let Some(later) = self.background.ended(text) {
+            self.settle_commands(index, &later.runs, Some(&later.outcome), false, false);
+        }
     }
 
     fn call(&mut self, index: u32, call: &ToolCall, facts: &mut Facts) {
@@ -192,7 +231,23 @@ impl Deeds {
         let outcome = outcome::read(result);
         self.trail
             .learn_editor(outcome.open_file.as_deref(), outcome.folder.as_deref());
+        if asides::is_fork(&outcome.body) {
+            self.tasks = Tasks::default();
+        }
+        if outcome.is_running {
+            self.background.start(&outcome.body, &pending.runs);
+        } else if let Some(later) = self.background.shown(&pending, &outcome) {
+            self.settle_later(index, &later);
+            if later.is_only {
+                return;
+            }
+        }
+        let called = pending.message;
         self.settle(index, pending, Some(&outcome), facts);
+        self.newest_result = Some(index);
+        if let Some((said, words)) = self.provoked.as_ref().filter(|(said, _)| said + BESIDE >= called) {
+            self.runs.said(index, *said, words);
+        }
     }
 
     /// A call with its outcome, or without one when it never came.
@@ -218,9 +273,8 @@ impl Deeds {
                 self.show(index, Kind::Task, &words);
             }
         }
-        if let (Sort::Acts | Sort::Other, Some(outcome)) =
-            (pending.sort, outcome.filter(|outcome| !outcome.says_failure()))
-        {
+        let is_readable = |outcome: &&Outcome<'_>| !outcome.says_failure() && !background::is_host_job(&pending.tool);
+        if let (Sort::Acts | Sort::Other, Some(outcome)) = (pending.sort, outcome.filter(is_readable)) {
             let readings = readings::record(pending.subject.as_ref(), pending.sort == Sort::Other, &outcome.body);
             self.claims.read(index, &readings, facts);
         }
@@ -242,7 +296,7 @@ impl Deeds {
         if has_failed {
             return;
         }
-        for swap in &pending.swaps {
+        for swap in touch::without_moves(&pending.swaps) {
             self.trail.swap(pending.message, swap);
         }
         for change in &pending.changes {
@@ -288,157 +342,6 @@ impl Deeds {
         }
     }
 
-    fn settle_runs(&mut self, index: u32, pending: &Pending, outcome: Option<&Outcome<'_>>, facts: &mut Facts) {
-        let body = outcome.map(|outcome| &*outcome.body).unwrap_or_default();
-        let complaints = complaints(body);
-        self.touch_all(index, pending, |path| {
-            let name = path::name(path);
-            let told = complaints.iter().find(|line| line.contains(name));
-            told.map(|line| cut(line, 200))
-        });
-        let has_failed = outcome.is_some_and(|outcome| outcome.has_failed);
-        if !has_failed {
-            for change in &pending.changes {
-                self.set(index, change, facts);
-            }
-            if let ([touch], [], Act::Read) = (
-                pending.touches.0.as_slice(),
-                pending.runs.as_slice(),
-                first_act(pending),
-            ) {
-                self.read_settings(index, &touch.path, body, facts);
-            }
-        }
-        // A call that only talks to a running command is about that command.
-        let continued = pending
-            .session
-            .filter(|_| pending.runs.is_empty())
-            .and_then(|session| self.sessions.remove(&session));
-        let counts = continued.is_none();
-        let runs = continued.unwrap_or_else(|| pending.runs.clone());
-        let shows_text =
-            pending.touches.0.iter().any(|touch| touch.act == Act::Read) || runs.iter().any(|run| run.is_look);
-        self.settle_commands(index, &runs, outcome, counts, shows_text);
-        if let (true, Some(outcome)) = (runs.is_empty(), outcome) {
-            self.settle_shown_log(index, pending, outcome);
-        }
-        let session = outcome.and_then(|outcome| outcome.session).or(pending
-            .session
-            .filter(|_| outcome.is_some_and(|outcome| outcome.exit.is_none())));
-        if let Some(session) = session.filter(|_| !runs.is_empty()) {
-            self.sessions.insert(session, runs);
-            if self.sessions.len() > MOST_SESSIONS {
-                self.sessions.pop_first();
-            }
-        }
-    }
-
-    /// Commands of one script, each with what its own lines say.
-    fn settle_commands(
-        &mut self,
-        index: u32,
-        runs: &[Run],
-        outcome: Option<&Outcome<'_>>,
-        counts: bool,
-        shows_text: bool,
-    ) {
-        let Some(outcome) = outcome else {
-            for run in runs {
-                self.runs.ran(index, run, &End::Unknown, None, counts);
-            }
-            return;
-        };
-        let verdict = chain::judge(runs, outcome, shows_text);
-        for (at, (run, (end, report))) in runs.iter().zip(&verdict.ends).enumerate() {
-            let exit = outcome.exit.filter(|_| Some(at) == verdict.blamed);
-            self.runs.ran(index, run, end, exit, counts);
-            self.runs.report(index, run, end, report);
-            if !run.is_look && matches!(end, End::Well(_)) {
-                self.show(index, Kind::Command, &run.key);
-            }
-            if matches!(end, End::Well(_) | End::Ended) {
-                self.commits.take_in(index, run, &outcome.body);
-                self.trail.version_control(index, &run.key);
-            }
-        }
-        if let Some((run, report)) = &verdict.stray {
-            self.runs.report(index, run, &End::Unknown, report);
-        }
-    }
-
-    /// Rows that differ from their neighbours, in an output that is data.
-    fn settle_rows(&mut self, index: u32, pending: &Pending, outcome: Option<&Outcome<'_>>) {
-        let Some(outcome) = outcome.filter(|outcome| !outcome.has_failed) else {
-            return;
-        };
-        let is_data_file = |touch: &touch::Touch| touch.act == Act::Read && path::is_data(&touch.path);
-        // Hits of a search differ by chance.
-        let is_search = pending.tool.to_lowercase().contains("search");
-        let is_data = match pending.sort {
-            Sort::Acts | Sort::Other => !is_search,
-            Sort::Runs => {
-                let is_listing =
-                    pending.runs.is_empty() || pending.runs.iter().any(|run| program::is_file_look(&run.family));
-                !is_listing || pending.touches.0.iter().any(is_data_file)
-            }
-            Sort::Reads => pending.touches.0.iter().any(is_data_file),
-            Sort::Changes | Sort::Plans => false,
-        };
-        if !is_data {
-            return;
-        }
-        let source = match (pending.runs.last(), pending.touches.0.first()) {
-            (Some(run), _) => run.key.clone(),
-            (None, Some(touch)) => touch.path.clone(),
-            (None, None) => pending.tool.clone(),
-        };
-        self.odd_rows.take_in(index, &source, &outcome.body);
-    }
-
-    /// A log that was shown: its errors are errors, whoever only looked.
-    fn settle_shown_log(&mut self, index: u32, pending: &Pending, outcome: &Outcome<'_>) {
-        let logs = pending
-            .touches
-            .0
-            .iter()
-            .filter(|touch| touch.act == Act::Read && path::is_log(&touch.path));
-        if let Some(touch) = logs.take(1).next() {
-            let run = Run::look(&format!("log {}", touch.path));
-            let report = judgement::log(&outcome.body);
-            self.runs.report(index, &run, &End::Ended, &report);
-        }
-    }
-
-    /// A search or a fetch that failed.
-    fn settle_look(&mut self, index: u32, pending: &Pending, outcome: Option<&Outcome<'_>>) {
-        let (Some(run), Some(outcome)) = (pending.runs.first(), outcome) else {
-            return;
-        };
-        let (end, report) = judgement::look(run, outcome);
-        self.runs.report(index, run, &end, &report);
-    }
-
-    fn settle_act(&mut self, index: u32, pending: &Pending, outcome: Option<&Outcome<'_>>) {
-        let Some(run) = pending.runs.first() else { return };
-        let (end, report) = match outcome {
-            Some(outcome) => judgement::act(run, outcome),
-            None => (End::Unknown, Report::default()),
-        };
-        let reason = match &end {
-            End::Badly(reason) | End::Shows(reason) => Some(reason.clone()),
-            End::Well(_) | End::Ended | End::Running | End::Unknown => None,
-        };
-        self.touch_all(index, pending, |_| reason.clone());
-        self.runs.ran(index, run, &end, None, true);
-        self.runs.report(index, run, &end, &report);
-        if let (Some(outcome), End::Well(_) | End::Ended) = (outcome, &end) {
-            self.commits.take_in(index, run, &outcome.body);
-        }
-        if matches!(end, End::Well(_)) && !run.is_look {
-            self.show(index, Kind::Command, &run.key);
-        }
-    }
-
     fn settle_plan(&mut self, index: u32, plan: &Plan, outcome: Option<&Outcome<'_>>) {
         if outcome.is_some_and(|outcome| outcome.has_failed) {
             return;
@@ -458,27 +361,6 @@ impl Deeds {
             });
         }
     }
-}
-
-fn first_act(pending: &Pending) -> Act {
-    pending.touches.0.first().map_or(Act::Read, |touch| touch.act)
-}
-
-/// Lines in which a shell says that a file could not be used.
-fn complaints(body: &str) -> Vec<&str> {
-    const WORDS: [&str; 5] = [
-        "No such file or directory",
-        "Is a directory",
-        "Permission denied",
-        "cannot ",
-        "can't read",
-    ];
-    // Complaints stand at the ends of an output; what is in between is content.
-    let head = &body[..body.floor_char_boundary(body.len().min(4096))];
-    let lines = head
-        .lines()
-        .filter(|line| line.len() < 400 && WORDS.iter().any(|word| line.contains(word)));
-    lines.filter(|line| line.contains(": ")).take(8).collect()
 }
 
 #[cfg(test)]

@@ -81,6 +81,23 @@ fn joined(result: &ToolResult) -> Cow<'_, str> {
     }
 }
 
+impl Outcome<'static> {
+    /// An ending of which only the exit code is known.
+    pub(super) fn of_exit(code: i64) -> Self {
+        Outcome {
+            body: Cow::Borrowed(""),
+            printed: Cow::Borrowed(""),
+            exit: Some(code),
+            has_failed: code != 0,
+            is_success: code == 0,
+            is_running: false,
+            session: None,
+            open_file: None,
+            folder: None,
+        }
+    }
+}
+
 impl Outcome<'_> {
     /// Whether the call did what it was asked to: no exit code, mark or opening says otherwise.
     pub(super) fn says_failure(&self) -> bool {
@@ -331,6 +348,23 @@ fn opens_as_failure(body: &str) -> bool {
         .collect();
     let opening = opening.to_ascii_lowercase();
     OPENINGS.iter().any(|words| opening.starts_with(words))
+}
+
+/// Lines in which a shell says that a file could not be used.
+pub(super) fn complaints(body: &str) -> Vec<&str> {
+    const WORDS: [&str; 5] = [
+        "No such file or directory",
+        "Is a directory",
+        "Permission denied",
+        "cannot ",
+        "can't read",
+    ];
+    // Complaints stand at the ends of an output; what is in between is content.
+    let head = &body[..body.floor_char_boundary(body.len().min(4096))];
+    let lines = head
+        .lines()
+        .filter(|line| line.len() < 400 && WORDS.iter().any(|word| line.contains(word)));
+    lines.filter(|line| line.contains(": ")).take(8).collect()
 }
 
 /// Whether a text is a JSON object.

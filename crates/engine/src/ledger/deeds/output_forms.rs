@@ -18,7 +18,10 @@ const FORMS: [(&str, &[&str]); 20] = [
         r"^\d+ issues?[.:]|^\S+\.go:\d+(?::\d+)?: .*\(\w+\)$|^level=\w+ msg=.*(?:linter|\[runner)",
         &["golangci-lint"],
     ),
-    (r"^# \S+/\S+$|^\S+\.go:\d+:\d+: \S", &["go", "golangci-lint", "staticcheck", "goimports", "gofmt"]),
+    (
+        r"^# \S+/\S+$|^\S+\.go:\d+:\d+: \S",
+        &["go", "golangci-lint", "staticcheck", "goimports", "gofmt"],
+    ),
     (
         r"^test result: |^test \S+ \.\.\. |^running \d+ tests?$|^\s*Doc-tests |^\s*Summary \[",
         &["cargo test", "cargo nextest", "nextest", "cargo llvm-cov", "cargo miri"],
@@ -32,12 +35,18 @@ const FORMS: [(&str, &[&str]); 20] = [
         r"^=+ .*\b(?:passed|failed|errors?|no tests ran)\b.* =+$|^(?:FAILED|ERROR|PASSED) \S+::|^E {3}\S|^\d+ (?:passed|failed)\b.* in [\d.]+s",
         &["pytest", "py.test", "tox", "nox"],
     ),
-    (r"^Ran \d+ tests? in |^FAILED \((?:failures|errors)=", &["unittest", "manage.py", "pytest", "trial"]),
+    (
+        r"^Ran \d+ tests? in |^FAILED \((?:failures|errors)=",
+        &["unittest", "manage.py", "pytest", "trial"],
+    ),
     (
         r"^All checks passed!$|^Found \d+ errors?\.|^\d+ files? (?:left unchanged|already formatted|reformatted)",
         &["ruff", "black"],
     ),
-    (r"^Success: no issues found in|^Found \d+ errors? in \d+ files?", &["mypy", "dmypy"]),
+    (
+        r"^Success: no issues found in|^Found \d+ errors? in \d+ files?",
+        &["mypy", "dmypy"],
+    ),
     (
         r"^(?:Tests|Test Suites|Test Files|Snapshots):?\s+\d|^\d+ (?:passing|failing)\b",
         &["jest", "vitest", "mocha", "ava", "playwright", "cypress"],
@@ -52,20 +61,56 @@ const FORMS: [(&str, &[&str]); 20] = [
     (r"^BUILD (?:SUCCESSFUL|FAILED)\b", &["gradle", "gradlew"]),
     (
         r"^CONFLICT \(|^Auto-merging |^Successfully rebased|^Automatic merge failed|^(?:error|hint): (?:could not apply|Resolve all|after resolving|You can instead)",
-        &["git rebase", "git merge", "git cherry-pick", "git pull", "git am", "git stash", "git revert"],
+        &[
+            "git rebase",
+            "git merge",
+            "git cherry-pick",
+            "git pull",
+            "git am",
+            "git stash",
+            "git revert",
+        ],
     ),
     (
         r"^fatal: |^hint: |^(?:Switched to|Already on|Your branch is|HEAD is now at|Already up to date|nothing to commit|On branch) ?|^error: (?:pathspec|failed to push|Your local changes|src refspec|unable to access)|^\[[^\]]+ [0-9a-f]{7,40}\] |^To (?:https?|git|ssh)|^! \[",
         &["git"],
     ),
     (r"^g?make(?:\[\d+\])?: ", &["make", "gmake"]),
-    (r"^Traceback \(most recent call last\)|^  File \x22", &["python", "python3", "pytest", "uv"]),
+    (
+        r"^Traceback \(most recent call last\)|^  File \x22",
+        &["python", "python3", "pytest", "uv"],
+    ),
 ];
 
 /// Programs that run others, and so print lines of any form.
 const RUNNERS: [&str; 27] = [
-    "make", "gmake", "just", "task", "mise", "npm", "npx", "pnpm", "yarn", "bun", "deno", "tox", "nox", "pre-commit",
-    "nx", "turbo", "bazel", "docker", "podman", "gh", "hatch", "poetry", "uv", "rake", "bundle", "ninja", "lefthook",
+    "make",
+    "gmake",
+    "just",
+    "task",
+    "mise",
+    "npm",
+    "npx",
+    "pnpm",
+    "yarn",
+    "bun",
+    "deno",
+    "tox",
+    "nox",
+    "pre-commit",
+    "nx",
+    "turbo",
+    "bazel",
+    "docker",
+    "podman",
+    "gh",
+    "hatch",
+    "poetry",
+    "uv",
+    "rake",
+    "bundle",
+    "ninja",
+    "lefthook",
 ];
 
 static PATTERNS: LazyLock<RegexSet> = LazyLock::new(|| {
@@ -90,8 +135,26 @@ pub(super) fn fits(run: &Run, printers: &[&str]) -> Option<bool> {
 /// Whether a command prints no lines but those of its own forms: version control, formatters, commands for files.
 pub(super) fn is_terse(run: &Run) -> bool {
     const TERSE: [&str; 20] = [
-        "git", "gofmt", "goimports", "gofumpt", "golangci-lint", "rustfmt", "mkdir", "cp", "mv", "rm", "chmod", "chown",
-        "ln", "touch", "kill", "pkill", "gh", "rmdir", "tar", "unzip",
+        "git",
+        "gofmt",
+        "goimports",
+        "gofumpt",
+        "golangci-lint",
+        "rustfmt",
+        "mkdir",
+        "cp",
+        "mv",
+        "rm",
+        "chmod",
+        "chown",
+        "ln",
+        "touch",
+        "kill",
+        "pkill",
+        "gh",
+        "rmdir",
+        "tar",
+        "unzip",
     ];
     run.is_look || run.names().next().is_some_and(|name| TERSE.contains(&name))
 }

@@ -99,9 +99,18 @@ pub(super) fn ends_with(path: &str, end: &str) -> bool {
 
 /// Whether a file stands where things are put that nobody keeps.
 pub(super) fn is_scratch(path: &str) -> bool {
-    ["/tmp/", "/private/tmp/", "/var/tmp/", "/var/folders/", "/dev/"]
-        .iter()
-        .any(|folder| path.starts_with(folder))
+    [
+        "/tmp/",
+        "/private/tmp/",
+        "/var/tmp/",
+        "/var/folders/",
+        "/private/var/folders/",
+        "/dev/",
+        "$TMPDIR/",
+    ]
+    .iter()
+    .any(|folder| path.starts_with(folder))
+        || path.contains("/AppData/Local/Temp/")
 }
 
 /// Whether a file is a text for people, from its name.

@@ -97,9 +97,9 @@ impl Run {
 
 /// Commands that do nothing that is worth a line.
 const SILENT: [&str; 38] = [
-    "continue", "break", "select", "in", "cd", "pushd", "popd", "export", "echo", "printf", "set", "unset", "true", "false", ":", "sleep", "pwd", "source",
-    ".", "alias", "test", "[", "[[", "read", "exit", "return", "local", "wait", "shift", "for", "case", "esac", "fi",
-    "done", "}", "function", "declare", "trap",
+    "continue", "break", "select", "in", "cd", "pushd", "popd", "export", "echo", "printf", "set", "unset", "true",
+    "false", ":", "sleep", "pwd", "source", ".", "alias", "test", "[", "[[", "read", "exit", "return", "local", "wait",
+    "shift", "for", "case", "esac", "fi", "done", "}", "function", "declare", "trap",
 ];
 
 /// Commands that show files; the files are remembered instead.
@@ -238,7 +238,9 @@ const LOOKING_VERBS: [(&str, &[&str]); 8] = [
 /// The command as it is remembered; `None` for what is not.
 pub(super) fn run(simples: &[Simple], at: usize) -> Option<Run> {
     let simple = &simples[at];
-    let is_fed = at.checked_sub(1).is_some_and(|before| simples[before].joint == Joint::Pipe);
+    let is_fed = at
+        .checked_sub(1)
+        .is_some_and(|before| simples[before].joint == Joint::Pipe);
     let words = arguments::command(&simple.words);
     let (first, rest) = words.split_first()?;
     let name = path::name(&first.text);

@@ -178,7 +178,9 @@ impl Runs {
             failures.any(|failure| identity(run, failure) == *fault.entry.key)
         };
         if !run.is_look {
-            self.close(message, |fault| closing::other_way(fault, run, end).filter(|_| !is_shown(fault)));
+            self.close(message, |fault| {
+                closing::other_way(fault, run, end).filter(|_| !is_shown(fault))
+            });
         }
         if matches!(end, End::Well(_)) && closing::is_same_for_all_arguments(run) {
             self.errors.amend_all(|fault| {

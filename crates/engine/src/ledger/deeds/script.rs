@@ -166,7 +166,10 @@ impl Walk {
             // What a compiler writes.
             "go" | "gcc" | "g++" | "cc" | "c++" | "clang" | "clang++" | "rustc" | "ld" | "swiftc" | "ghc" | "nvcc"
             | "zig" | "pandoc" | "esbuild" => {
-                let output = rest.iter().position(|word| word.text == "-o").and_then(|at| rest.get(at + 1));
+                let output = rest
+                    .iter()
+                    .position(|word| word.text == "-o")
+                    .and_then(|at| rest.get(at + 1));
                 if let Some(file) = output {
                     self.touch(Act::Write, file);
                 }

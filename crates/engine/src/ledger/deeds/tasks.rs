@@ -20,6 +20,9 @@ const MOST: Room = Room { all: 150, light: 80 };
 /// What a task is known by before its words were seen: its number behind this. No words begin so.
 const NUMBERED: &str = "task #";
 
+/// What is said of a task that a newer list has no more.
+const REPLACED: &str = "no longer on the list";
+
 /// Longest words of a task.
 const LONGEST: usize = 240;
 
@@ -225,6 +228,12 @@ impl TaskRecord {
         self.entry.status
     }
 
+    /// Whether a newer list has it no more.
+    pub fn is_replaced(&self) -> bool {
+        let note = self.entry.note.as_deref().unwrap_or_default();
+        self.entry.status == Status::Superseded && note.starts_with(REPLACED)
+    }
+
     /// The message that first named it.
     pub fn first(&self) -> u32 {
         self.entry.first
@@ -327,7 +336,7 @@ impl Tasks {
             if task.entry.status == Status::Open && !keys.iter().any(|key| **key == *task.entry.key) {
                 task.entry.status = Status::Superseded;
                 task.entry.last = message;
-                task.entry.note = Some(format!("no longer on the list m{message}").into());
+                task.entry.note = Some(format!("{REPLACED} m{message}").into());
             }
         });
     }

@@ -80,6 +80,14 @@ impl Swap {
     }
 }
 
+/// The edits of one call without those that move lines: what one takes out, another puts in.
+pub(super) fn without_moves(swaps: &[Swap]) -> impl Iterator<Item = &Swap> {
+    swaps.iter().filter(|swap| {
+        let mut others = swaps.iter();
+        !others.any(|other| other.path == swap.path && (other.old, other.new) == (swap.new, swap.old))
+    })
+}
+
 /// A mark of some lines, whatever spaces stand around them.
 fn mark_of(lines: &str) -> u64 {
     // FNV-1a: the marks are stored, and have to be the same in every build.

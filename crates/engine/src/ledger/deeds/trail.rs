@@ -61,6 +61,14 @@ impl Trail {
         files.into_iter()
     }
 
+    /// Whether a file stands where temporary files are put, and not in a folder in which commands start.
+    pub(super) fn is_temporary(&self, file: &str) -> bool {
+        let is_below = |root: &str| path::is_scratch(&format!("{root}/")) && root.matches('/').count() > 1;
+        let mut roots = self.roots.iter().filter(|root| is_below(root));
+        path::is_scratch(file)
+            && !roots.any(|root| file.strip_prefix(&**root).is_some_and(|rest| rest.starts_with('/')))
+    }
+
     /// A folder in which commands start.
     pub(super) fn learn_root(&mut self, folder: &str) {
         if !folder.starts_with('/') || folder.len() > path::LONGEST {

@@ -4,8 +4,13 @@ use std::collections::BTreeSet;
 
 use crate::ledger::Ledger;
 use crate::ledger::conversation::open_points::PointKind;
+use crate::ledger::conversation::record::Speaker;
 use crate::ledger::conversation::render::author;
 use crate::ledger::conversation::render::differing;
+use crate::ledger::deeds::records::CheckKind;
+use crate::ledger::deeds::records::CommandEnding;
+use crate::ledger::deeds::records::CommandRecord;
+use crate::ledger::deeds::tasks::TaskRecord;
 use crate::ledger::entry::Entry;
 use crate::ledger::entry::Kind;
 use crate::ledger::entry::Status;
@@ -37,7 +42,7 @@ fn said(ledger: &Ledger, kept: &BTreeSet<u32>) -> Vec<ViewLine> {
     let mut views = Vec::new();
     let mut push = |section: Section, number: u32, by: Author, words: String| {
         let text = format!("- {} {words}", source(by, number, number));
-        views.push(ViewLine { section, number, text });
+        views.push(ViewLine::new(section, number, text));
     };
     let waiting: Vec<_> = log.open_points().waiting().collect();
     for point in waiting.into_iter().rev() {
@@ -79,52 +84,135 @@ fn said(ledger: &Ledger, kept: &BTreeSet<u32>) -> Vec<ViewLine> {
 fn done(ledger: &Ledger, story: &str) -> Vec<ViewLine> {
     let deeds = ledger.deeds();
     let mut views = Vec::new();
-    let is_told = |words: &str| !story.is_empty() && story.contains(words);
+    let is_told = |words: &str| !words.is_empty() && !story.is_empty() && story.contains(words);
     // Records name their message themselves, and what they are says whose doing it was.
-    let mut push = |section: Section, number: u32, line: String| {
-        let text = format!("- {}", flat(&line));
-        views.push(ViewLine { section, number, text });
-    };
-    let mut tasks: Vec<_> = deeds.tasks().collect();
-    // What is open comes first; what is done shows how far the list has come.
-    tasks.sort_by_key(|task| task.status() == Status::Closed);
-    // Agents go on without ticking off: how old a list is tells how far it can be trusted.
-    let updated = tasks.iter().map(|task| task.last()).max();
-    let is_open = tasks.iter().any(|task| task.status() != Status::Closed);
-    if let Some(updated) = updated.filter(|updated| is_open && updated + TASKS_AGE < ledger.folded()) {
-        push(
-            Section::Tasks,
-            0,
-            format!("(list last updated m{updated}; work went on since)"),
-        );
+    let view = |section: Section, number: u32, line: &str| ViewLine::new(section, number, format!("- {}", flat(line)));
+    views.extend(tasks(ledger, &is_told));
+    let mut files: Vec<_> = deeds.changed_files().filter(|file| !is_told(file.path())).collect();
+    files.sort_by_key(|file| deeds.is_temporary(file));
+    for file in files {
+        views.push(ViewLine {
+            is_spare: deeds.is_temporary(file),
+            ..view(Section::Files, file.last(), &file.line())
+        });
     }
-    for task in tasks.into_iter().filter(|task| !is_told(task.words())) {
-        push(Section::Tasks, task.first(), task.line());
-    }
-    for file in deeds.changed_files().filter(|file| !is_told(file.path())) {
-        push(Section::Files, file.last(), file.line());
+    let mut commits: Vec<_> = deeds.commits().collect();
+    commits.sort_by_key(|commit| u32::MAX - commit.message());
+    let made: BTreeSet<u32> = commits.iter().map(|commit| commit.message()).collect();
+    for commit in commits.into_iter().filter(|commit| !is_told(commit.name())) {
+        views.push(view(Section::Commits, commit.message(), &commit.line()));
     }
     let mut commands: Vec<_> = deeds.commands().filter(|command| !command.is_look()).collect();
+    // What was committed, pushed or opened stands under its own heading.
+    commands.retain(|command| !(made.contains(&command.last()) && is_of_commits(command)));
     commands.reverse();
-    commands.sort_by_key(|command| command.check().is_none());
+    commands.sort_by_key(|command| worth(command));
     for command in commands {
-        push(Section::Commands, command.last(), command.line());
-    }
-    let commits: Vec<_> = deeds.commits().collect();
-    for commit in commits.into_iter().rev().filter(|commit| !is_told(commit.name())) {
-        push(Section::Commits, commit.message(), commit.line());
+        views.push(view(Section::Commands, command.last(), &command.line()));
     }
     let mut errors: Vec<_> = deeds.errors().collect();
     errors.reverse();
-    errors.sort_by_key(|error| (error.is_weak(), error.gone_since().is_some()));
+    errors.sort_by_key(|error| {
+        let is_over = error.gone_since().is_some();
+        let is_meant = error.said().is_some() && !is_over;
+        (is_meant, is_over, error.passed_since().is_some(), error.is_weak())
+    });
     for error in errors.into_iter().filter(|error| !is_told(error.text())) {
-        push(Section::Errors, error.last_seen(), error.line());
+        views.push(view(Section::Errors, error.last_seen(), &error.line()));
     }
     let rows: Vec<_> = deeds.odd_rows().collect();
     for row in rows.into_iter().rev() {
-        push(Section::OddRows, row.last(), row.line());
+        views.push(view(Section::OddRows, row.last(), &row.line()));
     }
     views
+}
+
+/// Whether a command went well that makes what is listed under Commits.
+fn is_of_commits(command: &CommandRecord) -> bool {
+    let is_maker = command.check() == Some(CheckKind::Version) || command.command().starts_with("git add");
+    is_maker && matches!(command.ending(), CommandEnding::Ok | CommandEnding::Ended)
+}
+
+/// The order of commands: checks before others, and last what a wider run has overtaken.
+fn worth(command: &CommandRecord) -> u8 {
+    match command.check() {
+        _ if command.covered().is_some() => 3,
+        Some(CheckKind::Version) => 1,
+        Some(_) => 0,
+        None => 2,
+    }
+}
+
+/// The task list: what is open with its words, a list that is done in one line.
+fn tasks(ledger: &Ledger, is_told: &dyn Fn(&str) -> bool) -> Vec<ViewLine> {
+    let mut views = Vec::new();
+    let mut push = |number: u32, line: &str| {
+        views.push(ViewLine::new(Section::Tasks, number, format!("- {}", flat(line))));
+    };
+    // What is on no list any more was replaced with the list.
+    let tasks = ledger.deeds().tasks().filter(|task| !task.is_replaced());
+    let mut tasks: Vec<_> = tasks.map(|task| (task, later_word(ledger, task))).collect();
+    let Some(updated) = tasks.iter().map(|(task, _)| task.last()).max() else {
+        return views;
+    };
+    let is_open = |task: &TaskRecord| task.status() == Status::Open;
+    if !tasks.iter().any(|(task, _)| is_open(task)) {
+        let done = tasks.iter().filter(|(task, _)| task.status() == Status::Closed).count();
+        push(updated, &format!("all {done} done, m{updated}"));
+        return views;
+    }
+    // What is open comes first; what is done shows how far the list has come.
+    tasks.sort_by_key(|(task, later)| (!is_open(task), later.is_some()));
+    // Agents go on without ticking off: how old a list is tells how far it can be trusted.
+    if updated + TASKS_AGE < ledger.folded() {
+        push(0, &format!("(list last updated m{updated}; work went on since)"));
+    }
+    for (task, later) in tasks.iter().filter(|(task, _)| !is_told(task.words())) {
+        match later {
+            Some(later) => push(task.first(), &format!("{} ({later})", task.line())),
+            None => push(task.first(), &task.line()),
+        }
+    }
+    views
+}
+
+/// Shorter words say nothing of what a task is about.
+const LEAST_TASK_WORD: usize = 4;
+
+/// A commit, or a report of the agent, that came after the list and has the words of a task which the list still calls open.
+fn later_word(ledger: &Ledger, task: &TaskRecord) -> Option<String> {
+    if task.status() != Status::Open {
+        return None;
+    }
+    let wanted = task_words(task.words());
+    let has_words = |text: &str| {
+        let said = task_words(text);
+        let found = wanted.iter().filter(|word| said.contains(*word)).count();
+        // Two words are in many sentences.
+        found >= 3 && found * 3 >= wanted.len() * 2
+    };
+    let mut commits = ledger.deeds().commits().filter(|commit| commit.message() > task.last());
+    if let Some(commit) = commits.find(|commit| has_words(commit.title())) {
+        return Some(format!("later: commit {} m{}", commit.name(), commit.message()));
+    }
+    let records = ledger.conversation().records().iter();
+    let mut reports =
+        records.filter(|record| record.speaker == Speaker::Agent && record.closes_turn && record.number > task.last());
+    let report = reports.find(|record| {
+        let mut sentences = record.sentences.iter();
+        sentences.any(|sentence| has_words(record.words_of(sentence)))
+    });
+    report.map(|record| format!("later: agent m{}", record.number))
+}
+
+/// The words of a task or a sentence, without their endings.
+fn task_words(text: &str) -> BTreeSet<String> {
+    // Enough letters to tell words apart, few enough that `commit` and `committed` meet.
+    const STEM: usize = 6;
+    text.split(|letter: char| !letter.is_alphanumeric())
+        .filter(|word| word.chars().count() >= LEAST_TASK_WORD)
+        .map(|word| word.to_lowercase().chars().take(STEM).collect())
+        .collect()
 }
 
 #[cfg(test)]
