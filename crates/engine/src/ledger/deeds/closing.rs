@@ -21,7 +21,7 @@ const STOPPING: [&str; 7] = [
 ];
 
 /// Programs with a verb whose arguments name a target of its own: what goes well for one says nothing of another.
-const BY_TARGET: [&str; 12] = [
+const BY_TARGET: [&str; 11] = [
     "gh",
     "glab",
     "kubectl",
@@ -33,7 +33,6 @@ const BY_TARGET: [&str; 12] = [
     "apt",
     "apt-get",
     "terraform",
-    "mise",
 ];
 
 /// Why a run that was neither the same nor a wider one ends an error, if it does.
@@ -79,10 +78,16 @@ pub(super) fn could_show(run: &Run, fault: &ErrorRecord) -> bool {
 pub(super) fn is_same_for_all_arguments(run: &Run) -> bool {
     let mut words = run.family.split(' ');
     let program = words.next().unwrap_or_default();
-    let is_inline = matches!(program, "python" | "python3" | "node" | "ruby" | "perl" | "php");
     match words.next() {
         _ if run.is_tool => false,
-        None => is_inline && [" <<…", " -c ", " -e "].iter().any(|mark| run.key.contains(mark)),
-        Some(_) => !is_inline && !BY_TARGET.contains(&program),
+        None => is_inline(run),
+        Some(_) => !INTERPRETERS.contains(&program) && !BY_TARGET.contains(&program),
     }
 }
+
+/// Whether it is a script that stands in the call itself.
+pub(super) fn is_inline(run: &Run) -> bool {
+    INTERPRETERS.contains(&&*run.family) && [" <<…", " -c ", " -e "].iter().any(|mark| run.key.contains(mark))
+}
+
+const INTERPRETERS: [&str; 6] = ["python", "python3", "node", "ruby", "perl", "php"];

@@ -38,6 +38,9 @@ pub(super) fn strength(line: &str) -> Option<Strength> {
     if !HINT.is_match(&rest) || is_code(plain) {
         return None;
     }
+    if is_prose(plain) {
+        return None;
+    }
     if matches!(level, Some(Level::Failure)) || MARK.is_match(&rest) {
         return Some(Strength::Mark);
     }
@@ -238,6 +241,14 @@ fn is_code(plain: &str) -> bool {
         || plain.ends_with(';') && plain.contains([' ', '(', '='])
         || NUMBERED.is_match(plain)
         || plain.starts_with('-') && !plain.starts_with("- ") && !plain.starts_with("---")
+}
+
+/// Whole sentences of a text, such as a finding of a review: what they name is not what happened.
+fn is_prose(plain: &str) -> bool {
+    const LONG: usize = 280;
+    let is_data = plain.starts_with(['{', '[', '"', '|']);
+    let stops = [". ", "; ", ", ", " — "].iter().map(|stop| plain.matches(stop).count());
+    plain.starts_with("- **") || !is_data && plain.len() > LONG && stops.sum::<usize>() >= 3
 }
 
 /// Lines of prose that is laid out: headings, items, quotes, rows of a table.

@@ -279,3 +279,170 @@ fn two_objects_of_one_tool_never_replace_each_other() {
     assert_eq!(facts.replaced().count(), 0);
     assert_eq!(&*facts.current("job.id=559c · host").expect("it is kept").value, "mail");
 }
+
+fn commands(steps: &[(&str, &str, &str)]) -> Vec<String> {
+    fold(steps).0.commands().map(CommandRecord::line).collect()
+}
+
+#[test]
+fn a_line_of_a_chain_goes_to_the_command_that_printed_it() {
+    let chain =
+        r#"{"command":"gofmt -l -s . ; go test -race ./... | tail -5 && golangci-lint run ./... 2>&1 | tail -3"}"#;
+    assert_eq!(
+        commands(&[("bash", chain, "a/b.go\nok  \tpkg/x\t(cached)\n0 issues.")]),
+        [
+            "`gofmt -l -s .`, m1: shows failures: a/b.go",
+            "`go test -race ./...`, m1: ok: ok pkg/x (cached)",
+            "`golangci-lint run ./...`, m1: ok: 0 issues."
+        ]
+    );
+    let lint = r#"{"command":"mise run lint && golangci-lint run ./x/"}"#;
+    let output = "[lint:go] 0 issues.\nx/a.go:3:5: use hex (perfsprint)\n1 issues:";
+    assert_eq!(
+        errors(&[("bash", lint, output)]),
+        ["x/a.go:3:5: use hex (perfsprint) (`golangci-lint run ./x/`, last seen m1)"]
+    );
+}
+
+#[test]
+fn a_status_that_the_script_prints_is_the_commands_own() {
+    let script = r#"{"command":"go build ./... && echo BUILD_OK; ./run.sh | tail -2; echo done"}"#;
+    assert_eq!(
+        commands(&[("bash", script, "BUILD_OK\nx\ndone")]),
+        ["`go build ./...`, m1: ok", "`./run.sh`, m1: ended"]
+    );
+    let script = r#"{"command":"go vet ./...; echo \"vet exit=$?\"; ./run.sh; echo \"run exit=$?\""}"#;
+    assert_eq!(
+        commands(&[("bash", script, "vet exit=0\nbad\nrun exit=3")]),
+        ["`go vet ./...`, m1: ok", "`./run.sh`, m1: failed"]
+    );
+}
+
+#[test]
+fn an_error_ends_with_what_really_ends_it() {
+    let conflict = "CONFLICT (content): Merge conflict in a.go\nerror: could not apply 1a2b3c4... x";
+    let rebase = ("bash", r#"{"command":"git rebase main"}"#, conflict);
+    let on = (
+        "bash",
+        r#"{"command":"git add a.go && GIT_EDITOR=true git rebase --continue"}"#,
+        "Successfully rebased and updated refs/heads/x.",
+    );
+    assert_eq!(
+        errors(&[rebase, on]),
+        ["CONFLICT (content): Merge conflict in a.go (`git rebase main`, gone since m3)"]
+    );
+    let missing = (
+        "bash",
+        r#"{"command":"go test ./..."}"#,
+        "zsh:1: command not found: go\nexit status 127",
+    );
+    let found = (
+        "bash",
+        r#"{"command":"mise exec -- go test ./..."}"#,
+        "ok  \tpkg/x\t0.5s",
+    );
+    assert_eq!(
+        errors(&[missing, found]),
+        ["zsh:1: command not found: go (`go test ./...`, gone since m3)"]
+    );
+    let slip = (
+        "bash",
+        r#"{"command":"python3 -c 'x[1]'"}"#,
+        "KeyError: 'a'\nexit status 1",
+    );
+    let again = ("bash", r#"{"command":"python3 -c 'x[2]'"}"#, "2\nexit code: 0");
+    assert_eq!(
+        errors(&[slip, again]),
+        ["KeyError: 'a' (`python3 -c 'x[1]'`, m1; `python3` ok since m3)"]
+    );
+}
+
+#[test]
+fn a_test_run_does_not_clear_a_style_error() {
+    let lint = (
+        "bash",
+        r#"{"command":"golangci-lint run ./x"}"#,
+        "x/a.go:3:5: use hex (perfsprint)\nexit status 1",
+    );
+    let edit = (
+        "Edit",
+        r#"{"file_path":"/r/x/a.go","old_string":"a","new_string":"b"}"#,
+        "The file /r/x/a.go has been updated",
+    );
+    let test = ("bash", r#"{"command":"go test ./..."}"#, "ok  \tpkg/x\t0.5s");
+    assert!(errors(&[lint, edit, test])[0].ends_with("last seen m1)"));
+    let clean = ("bash", r#"{"command":"mise run lint"}"#, "[lint:go] 0 issues.");
+    assert!(errors(&[lint, edit, test, clean])[0].ends_with("gone since m7)"));
+}
+
+#[test]
+fn prose_that_a_command_prints_is_no_error() {
+    let finding = "- **`raced=true` on an exhausted (error) span** — status=Error and outcome=term at once";
+    assert!(errors(&[("bash", r#"{"command":"python3 -c 'print(x)'"}"#, finding)]).is_empty());
+    let subject = "branch: errors/x | head: 655c91c errors: address review\nexit code: 0";
+    let loop_ = r#"{"command":"for b in a c; do [ -z \"$b\" ] && continue; ./show $b; done"}"#;
+    assert!(errors(&[("bash", loop_, subject)]).is_empty());
+    assert!(
+        commands(&[("bash", loop_, subject)])
+            .iter()
+            .all(|line| !line.contains("continue"))
+    );
+}
+
+#[test]
+fn a_run_without_a_result_does_not_have_the_outcome_of_an_earlier_one() {
+    let test = r#"{"cmd":"go test ./x"}"#;
+    assert_eq!(
+        commands(&[
+            (
+                "exec_command",
+                test,
+                "Wall time: 1\nProcess exited with code 0\nOutput:\nok  \tx\t4.9s"
+            ),
+            (
+                "exec_command",
+                test,
+                "Wall time: 1\nProcess running with session ID 7\nOutput:\n"
+            ),
+        ]),
+        ["`go test ./x` ×2, m3: still running (before: ok, m1)"]
+    );
+}
+
+#[test]
+fn output_of_a_background_run_belongs_to_its_command() {
+    let start = (
+        "Bash",
+        r#"{"command":"go test ./...","run_in_background":true}"#,
+        "Command running in background with ID: b61. Output is being written to: /tmp/t/tasks/b61.output.",
+    );
+    let read = (
+        "Bash",
+        r#"{"command":"tail -3 /tmp/t/tasks/b61.output"}"#,
+        "ok  \tpkg/x\t0.5s",
+    );
+    assert_eq!(commands(&[start, read]), ["`go test ./...`, m3: ok: ok pkg/x 0.5s"]);
+    let asked = (
+        "BashOutput",
+        r#"{"bash_id":"b61"}"#,
+        "<status>completed</status>\n<exit_code>1</exit_code>\n<stdout>\n--- FAIL: TestA (0.1s)\n</stdout>",
+    );
+    assert_eq!(
+        commands(&[start, asked]),
+        ["`go test ./...`, m3: exit 1: 1 failed: TestA"]
+    );
+}
+
+#[test]
+fn a_file_that_is_removed_and_made_again_exists_and_a_moved_block_is_no_revert() {
+    let build = r#"{"command":"rm -f /r/a.exe; go test -c -o /r/a.exe ./x"}"#;
+    let files =
+        |steps: &[(&str, &str, &str)]| -> Vec<String> { fold(steps).0.changed_files().map(FileRecord::line).collect() };
+    assert_eq!(files(&[("bash", build, "")]), ["/r/a.exe: created m0, last: ok"]);
+    let patch =
+        "*** Begin Patch\n*** Update File: /r/README.md\n@@\n-## FAQ\n-text\n x\n@@\n+## FAQ\n+text\n*** End Patch";
+    assert_eq!(
+        files(&[("apply_patch", patch, "Success")]),
+        ["/r/README.md: modified, last: ok, m0"]
+    );
+}

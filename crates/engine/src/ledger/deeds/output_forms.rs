@@ -9,7 +9,7 @@ use regex::RegexSet;
 use super::program::Run;
 
 /// A form of lines, and the programs that print it.
-const FORMS: [(&str, &[&str]); 20] = [
+const FORMS: [(&str, &[&str]); 21] = [
     (
         r"^(?:ok|FAIL|\?)\s+\S+(?:\s+[\d.]+s|\s+\(cached\)|\s+\[)|^--- (?:PASS|FAIL|SKIP): |^(?:PASS|FAIL)$|^=== (?:RUN|PAUSE|CONT) |^coverage: \d",
         &["go test", "gotestsum", "ginkgo"],
@@ -69,6 +69,18 @@ const FORMS: [(&str, &[&str]); 20] = [
             "git am",
             "git stash",
             "git revert",
+        ],
+    ),
+    (
+        r"^fatal: (?:ambiguous argument|bad revision|bad object|Not a valid object|Needed a single revision|invalid object)",
+        &[
+            "git rev-parse",
+            "git log",
+            "git show",
+            "git diff",
+            "git rev-list",
+            "git cat-file",
+            "git merge-base",
         ],
     ),
     (
@@ -173,7 +185,8 @@ mod tests {
             ("test result: ok. 3 passed; 0 failed", "cargo test"),
             ("==== 3 passed in 0.1s ====", "pytest"),
             ("Successfully rebased and updated refs/heads/x.", "git rebase"),
-            ("fatal: ambiguous argument 'x'", "git"),
+            ("fatal: ambiguous argument 'x'", "git rev-parse"),
+            ("fatal: not a git repository", "git"),
             ("src/a.ts:3:4 - error TS2322: no", "tsc"),
         ] {
             assert_eq!(printers(line).and_then(<[&str]>::first), Some(&program), "{line}");

@@ -194,6 +194,9 @@ pub struct ErrorRecord {
     /// The message in which the same program and verb went well since, with other arguments.
     #[serde(default)]
     pub(super) passed_since: Option<u32>,
+    /// The message in which the same program and verb ran since and showed nothing of it, without a status.
+    #[serde(default)]
+    pub(super) ran_since: Option<u32>,
     /// What the agent said beside the call: that the failure is expected, a reproduction, a mutation.
     #[serde(default)]
     pub(super) said: Option<(u32, Box<str>)>,
@@ -236,9 +239,11 @@ impl ErrorRecord {
         (self.entry.status == Status::Closed).then_some(self.entry.last)
     }
 
-    /// The message in which the same program and verb went well since, with other arguments.
+    /// The message in which the same program and verb ran since, with other arguments, and showed nothing of it.
     pub fn passed_since(&self) -> Option<u32> {
-        self.passed_since.filter(|_| self.gone_since().is_none())
+        self.passed_since
+            .or(self.ran_since)
+            .filter(|_| self.gone_since().is_none())
     }
 
     /// Words of the agent beside the call that call the failure expected, a reproduction or a mutation, with their message.
@@ -258,10 +263,12 @@ impl ErrorRecord {
 
     /// `error[E0308]: mismatched types (src/a.rs:3:5)`, from `cargo build` ×2, gone since m41
     pub fn line(&self) -> String {
-        let mut state = match (self.gone_since(), self.passed_since) {
-            (Some(message), _) => format!("gone since m{message}"),
-            (None, Some(passed)) => format!("m{}; `{}` ok since m{passed}", self.last_seen(), self.family),
-            (None, None) => format!("last seen m{}", self.last_seen()),
+        let seen = self.last_seen();
+        let mut state = match (self.gone_since(), self.passed_since, self.ran_since) {
+            (Some(message), ..) => format!("gone since m{message}"),
+            (None, Some(passed), _) => format!("m{seen}; `{}` ok since m{passed}", self.family),
+            (None, None, Some(ran)) => format!("m{seen}; not shown by `{}` m{ran}", self.family),
+            (None, None, None) => format!("last seen m{seen}"),
         };
         if let Some((message, words)) = &self.said {
             state.push_str(&format!("; agent m{message}: \"{words}\""));

@@ -21,7 +21,13 @@ pub(super) struct Counts {
 pub(super) fn summary(plain: &str) -> Option<Counts> {
     // Summaries are short; the head of a table or a sentence about tests is not one.
     const LONGEST: usize = 200;
-    if plain.len() > LONGEST {
+    // `[lint:go] 0 issues.`: tasks that run together put their name before each line.
+    let plain = match plain.strip_prefix('[').and_then(|rest| rest.split_once("] ")) {
+        Some((task, rest)) if !task.contains(' ') && task.contains(|letter: char| letter.is_lowercase()) => rest,
+        _ => plain,
+    };
+    // `passed: 0` counts nothing.
+    if plain.len() > LONGEST || plain.starts_with("passed: 0") {
         return None;
     }
     let is_count = COUNTING.is_match(plain);
@@ -193,6 +199,7 @@ mod tests {
             ("    Finished `dev` profile [unoptimized] target(s) in 3s", 0, 0, true),
             ("ok  \tpkg/x\t0.5s", 0, 0, true),
             ("0 issues.", 0, 0, true),
+            ("[lint:go] 0 issues.", 0, 0, true),
             ("3 issues:", 0, 0, false),
             ("Successfully rebased and updated refs/heads/x.", 0, 0, true),
             ("Switched to a new branch 'x'", 0, 0, true),

@@ -182,11 +182,17 @@ impl Runs {
                 closing::other_way(fault, run, end).filter(|_| !is_shown(fault))
             });
         }
-        if matches!(end, End::Well(_)) && closing::is_same_for_all_arguments(run) {
+        // A filter behind it may have taken the error away; a script that is given in the call prints all it has.
+        let is_whole = matches!(end, End::Ended) && (!run.is_piped || closing::is_inline(run));
+        if (matches!(end, End::Well(_)) || is_whole) && closing::is_same_for_all_arguments(run) {
             self.errors.amend_all(|fault| {
-                let is_same = fault.family == run.family && fault.seen < message && fault.passed_since.is_none();
+                let is_same = fault.family == run.family && fault.seen < message;
                 if is_same && fault.entry.status == Status::Open {
-                    fault.passed_since = Some(message);
+                    let since = match end {
+                        End::Well(_) => &mut fault.passed_since,
+                        _ => &mut fault.ran_since,
+                    };
+                    since.get_or_insert(message);
                 }
             });
         }
@@ -244,6 +250,7 @@ impl Runs {
                 is_weak,
                 check: None,
                 passed_since: None,
+                ran_since: None,
                 said: None,
             }
         });
@@ -265,7 +272,7 @@ impl Runs {
         fault.is_edited = false;
         fault.seen = message;
         fault.is_weak = is_weak;
-        (fault.check, fault.passed_since, fault.said) = (run.check, None, None);
+        (fault.check, fault.passed_since, fault.ran_since, fault.said) = (run.check, None, None, None);
         self.errors.put(&key, fault, MOST_ERRORS);
     }
 

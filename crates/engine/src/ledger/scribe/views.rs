@@ -98,13 +98,13 @@ fn done(ledger: &Ledger, story: &str) -> Vec<ViewLine> {
     }
     let mut commits: Vec<_> = deeds.commits().collect();
     commits.sort_by_key(|commit| u32::MAX - commit.message());
-    let made: BTreeSet<u32> = commits.iter().map(|commit| commit.message()).collect();
+    let has_commits = !commits.is_empty();
     for commit in commits.into_iter().filter(|commit| !is_told(commit.name())) {
         views.push(view(Section::Commits, commit.message(), &commit.line()));
     }
     let mut commands: Vec<_> = deeds.commands().filter(|command| !command.is_look()).collect();
     // What was committed, pushed or opened stands under its own heading.
-    commands.retain(|command| !(made.contains(&command.last()) && is_of_commits(command)));
+    commands.retain(|command| !has_commits || !is_of_commits(command));
     commands.reverse();
     commands.sort_by_key(|command| worth(command));
     for command in commands {
@@ -114,7 +114,9 @@ fn done(ledger: &Ledger, story: &str) -> Vec<ViewLine> {
     errors.reverse();
     errors.sort_by_key(|error| {
         let is_over = error.gone_since().is_some();
-        let is_meant = error.said().is_some() && !is_over;
+        // Programs in a folder of temporary files are trials.
+        let is_trial = error.command().split(' ').any(|word| word.starts_with("/tmp/"));
+        let is_meant = (error.said().is_some() || is_trial) && !is_over;
         (is_meant, is_over, error.passed_since().is_some(), error.is_weak())
     });
     for error in errors.into_iter().filter(|error| !is_told(error.text())) {
@@ -129,7 +131,16 @@ fn done(ledger: &Ledger, story: &str) -> Vec<ViewLine> {
 
 /// Whether a command went well that makes what is listed under Commits.
 fn is_of_commits(command: &CommandRecord) -> bool {
-    let is_maker = command.check() == Some(CheckKind::Version) || command.command().starts_with("git add");
+    let makers = [
+        "git add",
+        "git commit",
+        "git push",
+        "git tag",
+        "gh pr create",
+        "checkout -b",
+        "switch -c",
+    ];
+    let is_maker = makers.iter().any(|maker| command.command().contains(maker));
     is_maker && matches!(command.ending(), CommandEnding::Ok | CommandEnding::Ended)
 }
 
