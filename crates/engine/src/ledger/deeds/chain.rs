@@ -126,7 +126,7 @@ fn told<'a>(run: &Run, whole: &Outcome<'_>, share: &Outcome<'a>) -> (Run, Outcom
     let mut lines = whole.printed.lines().map(str::trim);
     let code = run.says_code.as_deref().and_then(|before| {
         let numbers = lines.by_ref().filter_map(|line| line.strip_prefix(before.trim_end()));
-        numbers.filter_map(|number| leading_number(number)).last()
+        numbers.filter_map(leading_number).last()
     });
     let is_said = run
         .says_ok

@@ -166,3 +166,73 @@ fn nothing_in_a_view_passes_for_structure() {
         );
     }
 }
+
+#[test]
+fn a_finished_list_is_one_line_and_a_replaced_one_is_gone() {
+    let list = |items: &str| step("TodoWrite", &format!(r#"{{"todos":[{items}]}}"#), "ok");
+    let item = |words: &str, state: &str| format!(r#"{{"content":"{words}","status":"{state}"}}"#);
+    let first = list(&item("Collect findings", "pending"));
+    let second = list(&[item("Write docs", "completed"), item("Run tests", "completed")].join(","));
+    let messages: Vec<Message> = [first, second].concat();
+    assert_eq!(lines(&messages, &[], "", Section::Tasks), ["- all 2 done, m3"]);
+}
+
+#[test]
+fn an_open_task_whose_words_are_in_a_later_commit_says_so() {
+    let task = r#"{"todos":[{"content":"Annotate rewrite issue list","status":"in_progress"}]}"#;
+    let mut messages = step("TodoWrite", task, "ok").to_vec();
+    let commit = r#"{"command":"git commit -m 'docs: annotate rewrite issue list'"}"#;
+    messages.extend(step("Bash", commit, "[main 4b63c50] docs: annotate rewrite issue list"));
+    assert_eq!(
+        lines(&messages, &[], "", Section::Tasks),
+        ["- [in progress] Annotate rewrite issue list (later: commit 4b63c50 m3)"]
+    );
+}
+
+#[test]
+fn a_spawned_agent_does_not_have_the_tasks_of_its_parent() {
+    let task = r#"{"todos":[{"content":"Spawn review agents","status":"pending"}]}"#;
+    let mut messages = step("TodoWrite", task, "ok").to_vec();
+    let fork = "You are the newly spawned agent. The prior conversation history was forked from your parent agent.";
+    messages.extend(step("spawn_agent", "{}", fork));
+    assert!(lines(&messages, &[], "", Section::Tasks).is_empty());
+}
+
+#[test]
+fn provoked_failures_come_last_with_the_agents_words() {
+    let mut messages = vec![said(
+        Role::Assistant,
+        "Temporarily break it and confirm the test fails.",
+    )];
+    let fail = "--- FAIL: TestA (0.1s)\nexit status 1";
+    messages.extend(step("Bash", r#"{"command":"go test ./a"}"#, fail));
+    messages.push(said(Role::Assistant, "Now the other one."));
+    messages.extend(step(
+        "Bash",
+        r#"{"command":"./other"}"#,
+        "error: no disk\nexit status 1",
+    ));
+    assert_eq!(
+        lines(&messages, &[], "", Section::Errors),
+        [
+            "- error: no disk (`./other`, last seen m5)",
+            "- --- FAIL: TestA (0.1s) (`go test ./a`, last seen m2; agent m0: \"Temporarily break it and confirm the test fails\")"
+        ]
+    );
+}
+
+#[test]
+fn temporary_files_come_last() {
+    let mut messages = step("Write", r#"{"file_path":"/r/a.rs","content":"x"}"#, "ok").to_vec();
+    messages.extend(step("Write", r#"{"file_path":"/tmp/b.sh","content":"x"}"#, "ok"));
+    let ledger = folded(&messages);
+    let files = views(&ledger, &BTreeSet::new(), "");
+    let files: Vec<_> = files.iter().map(|line| (line.text.as_str(), line.is_spare)).collect();
+    assert_eq!(
+        files,
+        [
+            ("- /r/a.rs: created m0, last: ok", false),
+            ("- /tmp/b.sh: created m2, last: ok", true)
+        ]
+    );
+}
