@@ -61,6 +61,7 @@ pub use pastes::PasteKind;
 pub use pastes::PersonPassage;
 pub use pastes::split_pastes;
 pub use person_answers::PersonAnswer;
+pub use person_answers::is_plan_decision;
 pub use person_answers::person_answers;
 pub use repair::Assembly;
 pub use repair::Draft;

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::json;
 use crate::transcript::paste_lines::Line;
+use crate::transcript::paste_lines::asks;
 use crate::transcript::paste_lines::attributes;
 use crate::transcript::paste_lines::fields;
 use crate::transcript::paste_lines::gaps;
@@ -16,7 +17,11 @@ use crate::transcript::paste_lines::is_help_heading;
 use crate::transcript::paste_lines::is_log;
 use crate::transcript::paste_lines::is_mail_opening;
 use crate::transcript::paste_lines::is_option;
+use crate::transcript::paste_lines::is_prompt;
+use crate::transcript::paste_lines::is_prompt_head;
 use crate::transcript::paste_lines::is_prose;
+use crate::transcript::paste_lines::is_remark;
+use crate::transcript::paste_lines::is_setting;
 use crate::transcript::paste_lines::list_item;
 use crate::transcript::paste_lines::opens_diff;
 use crate::transcript::paste_lines::opens_trace;
@@ -28,6 +33,8 @@ const LONGEST_JSON: usize = 4_000;
 const HELP_GAP: usize = 6;
 /// Rows from which columns are a table, and values are comma-separated.
 const LEAST_ROWS: usize = 3;
+/// Lines of any form that may stand between two lines of a log.
+const BETWEEN_LINES: usize = 4;
 
 /// What each line is; nothing for what the person says.
 pub(super) fn classify(text: &str, lines: &[Line<'_>]) -> Vec<Option<PasteKind>> {
@@ -43,8 +50,10 @@ pub(super) fn classify(text: &str, lines: &[Line<'_>]) -> Vec<Option<PasteKind>>
         let claimed = forms.claim(at);
         at = claimed.max(at + 1);
     }
+    forms.settings();
     forms.tables();
     forms.code();
+    forms.between();
     forms.kinds
 }
 
@@ -88,7 +97,7 @@ impl Forms<'_> {
         if opens_trace(body) {
             return self.trace(at);
         }
-        if body.starts_with(['$', '❯', '➜', '%']) && body.chars().nth(1) == Some(' ') && body.len() > 2 {
+        if is_prompt(body) || is_prompt_head(body) && self.lines.get(at + 1).is_some_and(|line| is_prompt(line.body)) {
             return self.output(at);
         }
         if self.opens_help(at) {
@@ -145,12 +154,15 @@ impl Forms<'_> {
         telling.unwrap_or(PasteKind::Code)
     }
 
-    /// Where prose begins again behind a blank line.
+    /// Where prose begins again behind a blank line; else at the last line where a person says something in it.
     fn prose_behind(&self, from: usize) -> usize {
         let lines = self.lines.iter().enumerate().skip(from);
+        let last = self.lines.iter().rposition(|line| !line.is_blank());
         let mut was_blank = false;
         for (index, line) in lines {
-            if was_blank && line.indent() == 0 && is_prose(line.body) {
+            let is_last = last == Some(index);
+            let is_remark = was_blank && (is_prose(line.body) || is_last && is_remark(line.body));
+            if line.indent() == 0 && (is_remark || is_last && asks(line.body)) {
                 return index;
             }
             was_blank = line.is_blank();
@@ -337,6 +349,44 @@ impl Forms<'_> {
         // Whatever opens inside of it stays open as well.
         self.json_from = at + LONGEST_JSON;
         at
+    }
+
+    /// A configuration with keys under keys, as YAML writes it. Labels without anything below them are how people write notes.
+    fn settings(&mut self) {
+        let mut at = 0;
+        while at < self.lines.len() {
+            let free = self.lines[at..].iter().zip(&self.kinds[at..]);
+            let length = free
+                .take_while(|(line, kind)| kind.is_none() && is_setting(line.body))
+                .count();
+            let lines = &self.lines[at..at + length];
+            let least = lines.iter().map(Line::indent).min().unwrap_or_default();
+            let nested = lines.iter().filter(|line| line.indent() > least).count();
+            if length > LEAST_ROWS && nested * 2 >= length {
+                self.set(at..at + length, PasteKind::Data);
+            }
+            at += length.max(1);
+        }
+    }
+
+    /// Lines between two lines of a log or of a command's output, with nothing blank between them, belong to it.
+    fn between(&mut self) {
+        let is_printed = |kind: Option<PasteKind>| matches!(kind, Some(PasteKind::Log | PasteKind::CommandOutput));
+        let mut before: Option<usize> = None;
+        for at in 0..self.lines.len() {
+            if self.lines[at].is_blank() {
+                before = None;
+            } else if is_printed(self.kinds[at]) {
+                let free = before.map_or(at..at, |before| before + 1..at);
+                let is_said = |line: &Line<'_>| asks(line.body);
+                if free.len() <= BETWEEN_LINES && !self.lines[free.clone()].iter().any(is_said) {
+                    self.kinds[free].fill(Some(PasteKind::Log));
+                }
+                before = Some(at);
+            } else if self.kinds[at].is_some() {
+                before = None;
+            }
+        }
     }
 
     /// Rows: bars, columns that stand under each other, comma-separated values.

@@ -148,7 +148,15 @@ pub(super) fn is_error_line(body: &str) -> bool {
 
 /// Whether a line is of a log, a trace, a compiler or a test runner.
 pub(super) fn is_log(body: &str) -> bool {
-    const OPENINGS: [&str; 16] = [
+    const OPENINGS: [&str; 24] = [
+        "=== RUN",
+        "=== PAUSE",
+        "=== CONT",
+        "--- FAIL",
+        "--- PASS",
+        "--- SKIP",
+        "remote: ",
+        "error: ",
         "[INFO",
         "[WARN",
         "[ERROR",
@@ -170,7 +178,108 @@ pub(super) fn is_log(body: &str) -> bool {
         return true;
     }
     let is_frame = body.starts_with("at ") && (body.ends_with(')') || body.contains(".js:") || body.contains(".rs:"));
-    is_frame || body.starts_with("File \"") && body.contains("\", line ") || opens_with_time(body)
+    is_frame
+        || body.starts_with("File \"") && body.contains("\", line ")
+        || opens_with_time(body)
+        || is_progress(body)
+        || is_key_values(body)
+        || names_line_of_file(body)
+}
+
+/// Whether a line tells how far something has come: `Compressing objects:  89% (263/295)`, `Receiving: 12 MiB, done.`
+pub(super) fn is_progress(body: &str) -> bool {
+    let is_digit = |letter: Option<char>| letter.is_some_and(|letter| letter.is_ascii_digit());
+    let share = body
+        .match_indices('%')
+        .any(|(at, _)| is_digit(body[..at].chars().next_back()));
+    let counted = body
+        .match_indices('/')
+        .any(|(at, _)| is_digit(body[..at].chars().next_back()) && is_digit(body[at + 1..].chars().next()));
+    body.contains(": ") && (share && counted || counted && body.ends_with("done.") || body.ends_with(", done."))
+}
+
+/// Whether a line gives values by name, as structured logs do: `level=INFO msg="pushing" ref=main`.
+fn is_key_values(body: &str) -> bool {
+    let is_pair = |word: &&str| {
+        let name = word.split('=').next().unwrap_or_default();
+        name.len() < word.len()
+            && !name.is_empty()
+            && name
+                .chars()
+                .all(|letter| letter.is_alphanumeric() || "_.-".contains(letter))
+    };
+    body.split_whitespace().filter(is_pair).count() >= 3
+}
+
+/// Whether a line opens with a place in a file: `main_test.go:87: …`, `src/lib.rs:12:5: …`.
+fn names_line_of_file(body: &str) -> bool {
+    let Some((name, rest)) = body.split_once(':') else {
+        return false;
+    };
+    let is_name = name.contains('.') && !name.contains(char::is_whitespace) && !name.ends_with('.');
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    is_name && digits > 0 && rest[digits..].starts_with(':')
+}
+
+/// Whether a line opens with the prompt of a shell.
+pub(super) fn is_prompt(body: &str) -> bool {
+    body.starts_with(['$', '❯', '➜', '%']) && body.chars().nth(1) == Some(' ') && body.len() > 2
+}
+
+/// Whether a line is the upper half of a prompt of two lines: where the shell is, and in which environment.
+pub(super) fn is_prompt_head(body: &str) -> bool {
+    body.contains(" via ") || body.contains(" on \u{e0a0}") || body.ends_with("❯")
+}
+
+/// Whether a line asks something, or asks for something, in words.
+pub(super) fn asks(body: &str) -> bool {
+    const ADDRESSING: [&str; 14] = [
+        "please",
+        "can",
+        "could",
+        "should",
+        "why",
+        "how",
+        "what",
+        "where",
+        "you",
+        "bitte",
+        "warum",
+        "почему",
+        "пожалуйста",
+        "porfavor",
+    ];
+    let is_question = body.ends_with(['?', '？']) && !body.contains(['=', '{', '<']);
+    let first = body
+        .split(|letter: char| !letter.is_alphabetic())
+        .next()
+        .unwrap_or_default();
+    let is_addressed = ADDRESSING.contains(&first.to_lowercase().as_str());
+    is_question && is_wordy(body) || is_addressed && is_prose(body)
+}
+
+/// Whether a line of a few words may be what a person says of what stands before it: "fix it".
+pub(super) fn is_remark(body: &str) -> bool {
+    const LONGEST: usize = 60;
+    body.len() <= LONGEST
+        && body.starts_with(char::is_lowercase)
+        && body.split_whitespace().count() >= 2
+        && body
+            .chars()
+            .all(|letter| letter.is_alphabetic() || " ,.!?'’".contains(letter))
+}
+
+/// Whether a line is one of a configuration by keys: `name: value`, `- name:`.
+pub(super) fn is_setting(body: &str) -> bool {
+    let body = body.strip_prefix("- ").unwrap_or(body);
+    if let Some((name, value)) = body.split_once(':') {
+        let is_key = !name.is_empty()
+            && name
+                .chars()
+                .all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "_-.".contains(letter));
+        return is_key && (value.is_empty() || value.starts_with(' '));
+    }
+    !body.is_empty() && !body.contains(' ')
 }
 
 /// Whether a line opens with a date and a time of day, or a time with seconds.
@@ -244,12 +353,13 @@ pub(super) fn list_item(body: &str) -> Option<usize> {
 
 /// Whether a line reads like something that a person wrote.
 pub(super) fn is_prose(body: &str) -> bool {
-    let letters = body
-        .chars()
-        .filter(|letter| letter.is_alphabetic() || *letter == ' ')
-        .count();
-    let is_wordy = letters * 10 >= body.chars().count() * 8;
-    body.starts_with(char::is_alphabetic) && is_wordy && body.split_whitespace().count() >= 3 && !is_log(body)
+    body.starts_with(char::is_alphabetic) && is_wordy(body) && body.split_whitespace().count() >= 3 && !is_log(body)
+}
+
+/// Whether most of a line is letters.
+fn is_wordy(body: &str) -> bool {
+    let is_letter = |letter: &char| letter.is_alphabetic() || *letter == ' ';
+    body.chars().filter(is_letter).count() * 10 >= body.chars().count() * 8
 }
 
 /// Whether a line is program text by its end, its beginning or its signs.

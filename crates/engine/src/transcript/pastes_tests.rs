@@ -155,3 +155,24 @@ fn hostile_texts_take_one_pass() {
         assert_eq!(end, Some(text.len()));
     }
 }
+
+#[test]
+fn what_programs_print_about_their_progress_is_pasted() {
+    let text = "Sending to replicas: 307.2 MiB, done.\nStoring objects: 641756/641756 (2 replicas), done.\n\nwhere is this coming from?";
+    assert_eq!(said(text), ["where is this coming from?"]);
+    let text = "❯ make test\n=== RUN   TestSmoke\n    smoke_test.go:100: config: source=a branch=b target=c\n[sync] fetching\nok      example.com/sync  1.8s\nwhy is that so slow?";
+    assert_eq!(said(text), ["why is that so slow?"]);
+    let text = "could it update a single line? \nsource: Compressing objects:  89% (263/295)\nsource: Compressing objects:  90% (266/295)";
+    assert_eq!(said(text), ["could it update a single line?"]);
+}
+
+#[test]
+fn a_configuration_with_nested_keys_is_pasted_and_notes_are_not() {
+    let text = "is this the best description?\n\ncasks:\n  - name: sync\n    repository:\n      owner: example\n      name: tap\n    directory: Casks\n\nRead the README to check it";
+    assert_eq!(
+        said(text),
+        ["is this the best description?", "Read the README to check it"]
+    );
+    let notes = "host: alpha\nport: 8080\nuser: deploy\nregion: west";
+    assert_eq!(said(notes), [notes]);
+}

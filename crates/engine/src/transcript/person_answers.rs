@@ -108,6 +108,11 @@ const NO_ANSWERS: &[&str] = &[
 /// The tags between which answers stand.
 const ANSWER_TAGS: &[&str] = &["answer", "feedback", "user_message"];
 
+/// Whether words are a program's own for what the person decided about a plan.
+pub fn is_plan_decision(words: &str) -> bool {
+    PLAN_DECISIONS.iter().any(|decision| words.starts_with(decision))
+}
+
 /// What the person said in answer to a call. Nothing where the tool is none through which they speak.
 pub fn person_answers(call: &ToolCall, result: &ToolResult) -> Vec<PersonAnswer> {
     let text = result_text(result);
@@ -329,7 +334,7 @@ fn words_of(raw: Raw<'_>) -> String {
 /// What the person decided about a plan, in the program's words, and their remarks where they made any.
 fn plan_answers(call: &ToolCall, text: &str) -> Vec<PersonAnswer> {
     let text = text.trim();
-    if !PLAN_DECISIONS.iter().any(|words| text.starts_with(words)) {
+    if !is_plan_decision(text) {
         return Vec::new();
     }
     if let Some((_, remarks)) = text.split_once("User feedback:") {

@@ -4,6 +4,7 @@ use super::*;
 use crate::transcript::CallId;
 use crate::transcript::Content;
 use crate::transcript::Input;
+use crate::transcript::Part;
 use crate::transcript::ToolOutcome;
 use crate::transcript::ToolResult;
 
@@ -228,4 +229,60 @@ fn old_texts_between_calls_go_first() {
     assert_eq!(&*log.records()[0].text, "Do it.");
     assert_eq!(&*log.records()[1].text, "A closing text.");
     assert!(log.records()[2].text.is_empty() && !log.records()[101].text.is_empty());
+}
+
+#[test]
+fn words_of_the_host_are_neither_the_persons_nor_the_agents() {
+    let log = folded(&[
+        said(Role::User, "Plan it."),
+        working("Here is the plan.", "ExitPlanMode", r##"{"plan":"# Cache rewrite"}"##),
+        result("User has approved your plan. You can now start coding."),
+        said(Role::Assistant, "Pushed.\n::git-push{branch=\"main\"}"),
+    ]);
+    assert_eq!(
+        words(&log)[2..],
+        [
+            (2, Speaker::Agent, "Cache rewrite"),
+            (2, Speaker::Host, "User has approved your plan"),
+            (3, Speaker::Agent, "Pushed."),
+        ]
+    );
+}
+
+#[test]
+fn what_the_agent_admits_to_be_wrong_is_marked() {
+    let log = folded(&[
+        said(Role::User, "How do I log in?"),
+        said(
+            Role::Assistant,
+            "The helper path is on `entire`, not `entiredb`. Run it once.",
+        ),
+        said(
+            Role::User,
+            "I think you have old information, there is no `entire` cli anymore",
+        ),
+        said(Role::Assistant, "You're right. It moved."),
+    ]);
+    let sentences = &log.records()[1].sentences;
+    assert_eq!(
+        sentences[0].later.map(|later| (later.message, later.corrects)),
+        Some((2, true))
+    );
+    assert_eq!(sentences[1].later, None);
+}
+
+#[test]
+fn progress_that_was_pasted_is_one_line() {
+    let progress: Vec<String> = (80..90)
+        .map(|share| format!("Compressing objects:  {share}% ({share}/100)"))
+        .collect();
+    let log = folded(&[said(Role::User, &format!("one line please?\n{}", progress.join("\n")))]);
+    assert_eq!(
+        words(&log),
+        [(
+            0,
+            Speaker::Person,
+            "one line please?\n[pasted log, 10 lines]\n> Compressing objects:  89% (89/100)"
+        )]
+    );
 }

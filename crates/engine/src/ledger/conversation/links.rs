@@ -25,10 +25,9 @@ use crate::ledger::conversation::subject::SubjectTerm;
 use crate::ledger::conversation::subject::TermJoint;
 use crate::ledger::statements::patterns::List;
 use crate::ledger::statements::patterns::PATTERNS;
+use crate::ledger::statements::value::Shape;
 use crate::ledger::statements::words::Break;
 use crate::ledger::statements::words::Words;
-use crate::transcript::PassageKind;
-use crate::transcript::split_pastes;
 
 /// Sentences that a word leads to: the newest ones. Older ones about the same thing were linked when these came.
 const SENTENCES_A_WORD: usize = 12;
@@ -44,6 +43,28 @@ const SENTENCES_A_MESSAGE: usize = 64;
 const BARE_WORDS: usize = 1;
 /// An old value of at least this many characters is known again wherever it stands.
 const TELLING_CHARACTERS: usize = 3;
+
+/// A message of at most this many sentences that begins with an apology says one thing.
+const APOLOGY_SENTENCES: usize = 2;
+/// Messages of the person before an apology that it may be about.
+const APOLOGY_MESSAGES: usize = 4;
+/// How messages begin that take back what their writer said, in lower case.
+const APOLOGIES: [&str; 14] = [
+    "sorry",
+    "oops",
+    "whoops",
+    "correction",
+    "i meant",
+    "my bad",
+    "typo",
+    "entschuldigung",
+    "sorry,",
+    "извини",
+    "ошибся",
+    "perdón",
+    "pardon",
+    "抱歉",
+];
 
 /// A sentence of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -88,18 +109,12 @@ impl SubjectIndex {
             return Vec::new();
         }
         let may_correct = record.sentences.len() <= CORRECTING_SENTENCES;
-        let said: Vec<Range<usize>> = split_pastes(&record.text)
-            .into_iter()
-            .filter(|passage| passage.kind == PassageKind::Said)
-            .map(|passage| passage.range)
-            .collect();
-        let is_said = |start: u32| said.iter().any(|range| range.contains(&(start as usize)));
         let read: Vec<ReadSentence> = record
             .sentences
             .iter()
             .map(|sentence| {
                 let words = record.words_of(sentence);
-                if !is_said(sentence.start) || !is_plain_sentence(words) {
+                if sentence.signs.pasted || !is_plain_sentence(words) {
                     return Default::default();
                 }
                 let words = Words::read(words, SENTENCE_WORDS);
@@ -127,7 +142,12 @@ impl SubjectIndex {
                         && read[link.sentence].1 > CueStrength::None
                         && beside(&read, index).any(|place| place == link.sentence)
                 };
-                links.extend(self.links(word, &later).into_iter().filter(|link| !is_half(link)));
+                let found = self.links(word, &later);
+                let is_alone = found.is_empty() && record.sentences.len() <= APOLOGY_SENTENCES;
+                if is_alone && apologises(record.words_of(&record.sentences[0])) {
+                    links.extend(self.newest_like(word, &later));
+                }
+                links.extend(found.into_iter().filter(|link| !is_half(link)));
             }
             let place = SentencePlace {
                 record: position as u32,
@@ -179,8 +199,7 @@ impl SubjectIndex {
             let corrects = match (sameness, later.cue) {
                 (Sameness::Other, _) | (Sameness::Named, CueStrength::None) => continue,
                 // Sentences of one message that nothing sets against each other give values of different things.
-                (Sameness::Exact | Sameness::Phrase, CueStrength::None) if place.record == word.record => false,
-                (_, CueStrength::None) if place.record == word.record => continue,
+                (_, cue) if place.record == word.record && cue < CueStrength::Strong => continue,
                 // "avocet-54 的更新日志还得补上", and the same of bittern-39.
                 (Sameness::Exact | Sameness::Phrase, cue)
                     if cue < CueStrength::Strong && later.is_about_its_value() =>
@@ -201,6 +220,33 @@ impl SubjectIndex {
             later: LaterWord { corrects, ..word },
         });
         links.collect()
+    }
+
+    /// "Sorry, version would be v0.4.2": the newest message that gave one value of this form, however it named it.
+    fn newest_like(&self, word: LaterWord, later: &LaterSentence) -> Option<FoundLink> {
+        let mut own = later.subject.terms[later.own.clone()]
+            .iter()
+            .filter(|term| term.is_exact());
+        let (value, None) = (own.next()?, own.next()) else {
+            return None;
+        };
+        // A bare number is a value of anything.
+        if value.form == Some(Shape::Number) {
+            return None;
+        }
+        let earlier = self.subjects.range(..word.record).rev().take(APOLOGY_MESSAGES);
+        for (record, sentences) in earlier {
+            let gives = |(_, subject): &&(u32, SentenceSubject)| subject.values().any(|term| term.is_like(value));
+            let mut giving = sentences.iter().filter(gives);
+            if let Some((sentence, _)) = giving.next() {
+                return giving.next().is_none().then_some(FoundLink {
+                    record: *record as usize,
+                    sentence: *sentence as usize,
+                    later: LaterWord { corrects: true, ..word },
+                });
+            }
+        }
+        None
     }
 
     /// Whether a sentence gives a value, and does not take it back itself.
@@ -259,6 +305,12 @@ impl SubjectIndex {
         }
         found
     }
+}
+
+/// Whether a sentence begins by taking back what its writer said.
+fn apologises(sentence: &str) -> bool {
+    let lower = sentence.to_lowercase();
+    APOLOGIES.iter().any(|words| lower.starts_with(words))
 }
 
 /// Whether a value is hardly ever used for two things: not "3", nor a word with a capital that may begin a sentence.

@@ -191,3 +191,30 @@ fn a_label_without_words_of_correction_is_only_pointed_at() {
     let found = links(&["Disk usage: 307 MiB", "Disk usage: 1139 MiB"]);
     assert_eq!(found, [(0, 0, 1, false)]);
 }
+
+#[test]
+fn an_apology_corrects_the_newest_value_of_its_form() {
+    assert_eq!(
+        links(&[
+            "Please update CHANGELOG.md for a v0.1.1 release.",
+            "sorry, version would be v0.4.2"
+        ]),
+        [(0, 0, 1, true)]
+    );
+    assert!(links(&["Wait 5 minutes.", "sorry, I need 2 reviewers"]).is_empty());
+}
+
+#[test]
+fn pasted_lines_and_the_message_itself_are_not_linked() {
+    let pasted = "source: Enumerating objects: 64652, done.\nsource: Counting objects: 100% (392/392), done.";
+    let again = "source: Enumerating objects: 64999, done.\nsource: Counting objects: 100% (426/426), done.";
+    assert!(links(&[pasted, again]).is_empty());
+    assert!(
+        links(&[
+            "The smoke test of the source failed at 12:40.",
+            "yes, do it for 3 sources"
+        ])
+        .is_empty()
+    );
+    assert!(links(&["The proxy timeout is 30 seconds. The proxy timeout is 60 seconds."]).is_empty());
+}

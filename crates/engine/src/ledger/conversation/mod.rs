@@ -4,23 +4,33 @@
 //! in it is inferred but links between sentences: which later message speaks of the same thing with another value. What a
 //! block shows of it is chosen sentence by sentence in [`select`], and written in [`render`].
 
+mod concessions;
 pub mod correction_words;
+mod exchange;
+mod host_rules;
+mod host_words;
 pub mod links;
 pub mod open_points;
+mod outline;
+mod person_pastes;
 pub mod record;
+mod referents;
 pub mod render;
 pub mod replies;
 pub mod same_thing;
 pub mod select;
+mod spoken;
 pub mod subject;
 mod turns_of_phrase;
+mod worth;
 
 use std::ops::Range;
 
 use serde::Deserialize;
 use serde::Serialize;
 
-use crate::decide::marker::opens_block;
+use crate::ledger::conversation::concessions::mark_conceded;
+use crate::ledger::conversation::host_words::HostWords;
 use crate::ledger::conversation::links::SubjectIndex;
 use crate::ledger::conversation::open_points::OpenPoints;
 use crate::ledger::conversation::record::ConversationRecord;
@@ -29,19 +39,17 @@ use crate::ledger::conversation::record::LaterWord;
 use crate::ledger::conversation::record::Speaker;
 use crate::ledger::conversation::record::is_list_item;
 use crate::ledger::conversation::record::is_question;
+use crate::ledger::conversation::spoken::agent_words;
 use crate::ledger::facts::ReplacedValue;
 use crate::ledger::quote::has_word;
-use crate::shrink::is_telling_line;
-use crate::shrink::telling_lines;
 use crate::transcript::Author;
 use crate::transcript::Message;
-use crate::transcript::Part;
-use crate::transcript::PassageKind;
-use crate::transcript::PasteKind;
 use crate::transcript::Role;
 use crate::transcript::ToolCall;
+use crate::transcript::is_plan_decision;
 use crate::transcript::person_answers;
-use crate::transcript::split_pastes;
+
+pub use crate::ledger::conversation::spoken::person_words;
 
 /// Bytes of a message by the person that are kept: more is a document, whose beginning and end tell what it is.
 const PERSON_BYTES: usize = 32_000;
@@ -52,10 +60,6 @@ const WORKING_BYTES: usize = 400_000;
 /// A message of so many words that follows a question or a list answers it.
 const REPLY_WORDS: usize = 60;
 
-/// A message up to this size is kept with what was pasted into it.
-const PASTE_SHOWN_BYTES: usize = 1_200;
-/// Telling lines of something that was pasted.
-const PASTE_LINES: usize = 4;
 /// Calls of tools that ask the person, while they wait for the answer.
 const ASKING_CALLS: usize = 16;
 
@@ -72,6 +76,9 @@ pub struct ConversationLog {
     asking: Vec<ToolCall>,
     /// Where the next text to be dropped for room may stand.
     oldest_working: usize,
+    /// The command that the person has just typed; the host may put its text behind it.
+    #[serde(default)]
+    command: Option<Box<str>>,
 }
 
 impl ConversationLog {
@@ -81,16 +88,23 @@ impl ConversationLog {
             (Author::User, Role::User) => {
                 let words = person_words(message);
                 if !words.is_empty() {
+                    self.command = typed_command(&words);
                     self.add_person(number, &words);
                 }
             }
             (Author::Assistant, Role::Assistant) => {
-                let words = texts(message).join("\n");
+                let words = agent_words(message);
+                self.command = None;
                 if !words.trim().is_empty() {
+                    mark_conceded(&mut self.records, words.trim());
                     self.add_agent(number, words.trim(), message.calls().next().is_none());
                 }
             }
             _ => {}
+        }
+        if let Some(words) = HostWords::in_message(message, self.command.as_deref()) {
+            self.command = None;
+            self.add_host(number, &words);
         }
         self.fold_answers(number, message);
     }
@@ -98,15 +112,20 @@ impl ConversationLog {
     /// Takes in what the person says through a tool.
     fn fold_answers(&mut self, number: u32, message: &Message) {
         for result in message.results() {
-            let Some(place) = self.asking.iter().position(|call| call.id == result.id) else {
-                continue;
-            };
-            let call = self.asking.remove(place);
+            let place = self.asking.iter().position(|call| call.id == result.id);
+            let call = place.map(|place| self.asking.remove(place));
+            if let Some(words) = HostWords::in_result(call.as_ref(), result) {
+                self.add_host(number, &words);
+            }
+            let Some(call) = call else { continue };
             for answer in person_answers(&call, result) {
                 if let Some(question) = answer.question.filter(|question| !question.trim().is_empty()) {
                     self.add_agent(number, question.trim(), true);
                 }
-                if !answer.reply.trim().is_empty() {
+                // How the program words a decision about a plan is its own; the person pressed a key.
+                if is_plan_decision(&answer.reply) {
+                    self.add_host(number, &HostWords::Notice(answer.reply));
+                } else if !answer.reply.trim().is_empty() {
                     self.add_person(number, answer.reply.trim());
                 }
             }
@@ -228,18 +247,29 @@ impl ConversationLog {
             }
             let is_reply = words.split_whitespace().take(REPLY_WORDS + 1).count() <= REPLY_WORDS;
             let answers = (is_reply && puts_forward(&self.records[closing as usize])).then_some(closing);
-            self.add(number, Speaker::Person, &within(words, PERSON_BYTES), answers);
-            return;
+            let mut record = ConversationRecord::new(number, Speaker::Person, &within(words, PERSON_BYTES));
+            record.answers = answers;
+            return self.add(record);
         }
-        self.add(number, Speaker::Person, &within(words, PERSON_BYTES), None);
+        self.add(ConversationRecord::new(
+            number,
+            Speaker::Person,
+            &within(words, PERSON_BYTES),
+        ));
+    }
+
+    /// Keeps words of the host. Nobody answers them, and they give no values.
+    fn add_host(&mut self, number: u32, words: &HostWords) {
+        let record = ConversationRecord::new(number, Speaker::Host, &words.text());
+        self.records.push(record);
     }
 
     fn add_agent(&mut self, number: u32, words: &str, closes_turn: bool) {
         let words = within(words, AGENT_BYTES);
         self.agent_text = Some(self.records.len() as u32);
-        self.add(number, Speaker::Agent, &words, None);
-        let record = self.records.last_mut().expect("a record was just added");
+        let mut record = ConversationRecord::new(number, Speaker::Agent, &words);
         record.closes_turn = closes_turn;
+        self.add(record);
         if !closes_turn {
             self.working_bytes += words.len();
         }
@@ -255,9 +285,7 @@ impl ConversationLog {
         }
     }
 
-    fn add(&mut self, number: u32, speaker: Speaker, words: &str, answers: Option<u32>) {
-        let mut record = ConversationRecord::new(number, speaker, words);
-        record.answers = answers;
+    fn add(&mut self, mut record: ConversationRecord) {
         let position = self.records.len();
         self.open_points.learn(position, &record);
         for link in self.subjects.learn(position, &record) {
@@ -275,6 +303,13 @@ impl ConversationLog {
         }
         self.records.push(record);
     }
+}
+
+/// The command that a message is, where it is nothing else: `/ship`, `/changelog 0.4.2`.
+fn typed_command(words: &str) -> Option<Box<str>> {
+    let name = words.trim().strip_prefix('/')?.split_whitespace().next()?;
+    let is_name = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | ':');
+    name.chars().all(is_name).then(|| name.into())
 }
 
 /// Whether the agent's words end in something to answer: a question, or a list to choose from.
@@ -295,64 +330,6 @@ fn has_numbered_options(text: &str) -> bool {
         })
     };
     numbered('1') && numbered('2')
-}
-
-/// The person's own words of a message; what they pasted into a long one is named, with its telling lines.
-pub fn person_words(message: &Message) -> String {
-    let words: Vec<String> = message
-        .person_words()
-        .into_iter()
-        .filter(|words| !opens_block(words))
-        .map(|words| match words.len() > PASTE_SHOWN_BYTES {
-            true => without_pastes(words),
-            false => words.to_owned(),
-        })
-        .collect();
-    words.join("\n")
-}
-
-fn without_pastes(words: &str) -> String {
-    let mut said = String::new();
-    for passage in split_pastes(words) {
-        match passage.kind {
-            PassageKind::Said => said.push_str(passage.text),
-            PassageKind::Pasted(_) if passage.text.len() <= PASTE_SHOWN_BYTES / 4 => said.push_str(passage.text),
-            PassageKind::Pasted(kind) => {
-                let lines = passage.text.trim().lines().count();
-                said.push_str(&format!("[pasted {}, {lines} lines]\n", paste_name(kind)));
-                let told = telling_lines(passage.text, PASTE_LINES);
-                for line in told.iter().filter(|line| is_telling_line(line)) {
-                    said.push_str(&format!("> {line}\n"));
-                }
-            }
-        }
-    }
-    said.trim().to_owned()
-}
-
-/// What a paste is called.
-fn paste_name(kind: PasteKind) -> &'static str {
-    match kind {
-        PasteKind::Code => "code",
-        PasteKind::Log => "log",
-        PasteKind::CommandOutput => "command output",
-        PasteKind::HelpText => "help text",
-        PasteKind::Mail => "mail",
-        PasteKind::Quote => "quote",
-        PasteKind::Data => "data",
-        PasteKind::Diff => "diff",
-        PasteKind::Table => "table",
-        PasteKind::Document => "document",
-    }
-}
-
-/// The texts of a message but for blocks of ours, which may sit in it.
-fn texts(message: &Message) -> Vec<&str> {
-    let texts = message.parts.iter().filter_map(|part| match part {
-        Part::Text(text) if !opens_block(text) => Some(&**text),
-        _ => None,
-    });
-    texts.collect()
 }
 
 /// A text in so many bytes: two thirds of them from its beginning, the rest from its end, at line breaks where there are some.

@@ -59,6 +59,9 @@ pub struct OpenPoint {
     /// Of a question: what it asks for.
     #[serde(default)]
     asks: QuestionKind,
+    /// Of a question: whether it is about the sentence before it.
+    #[serde(default)]
+    pub is_pointing: bool,
 }
 
 /// What waits in a conversation.
@@ -81,12 +84,20 @@ impl OpenPoints {
                 (false, false) => continue,
             };
             let words = record.words_of(sentence);
+            if sentence.signs.pasted || kind == PointKind::Question && is_answered_by_itself(record, index) {
+                continue;
+            }
             // What an agent says it will do it mostly does at once; only what it puts off waits.
             let is_done_at_once = record.speaker == Speaker::Agent && !is_put_off(words, sentence.signs.values > 0);
             if kind == PointKind::Promise && is_done_at_once {
                 continue;
             }
-            let stems = content_stems(words);
+            let mut stems = content_stems(words);
+            // "Want me to land that?" is about what stands before it.
+            let is_pointing = stems.len() < 2 && kind == PointKind::Question && record.speaker == Speaker::Agent;
+            if is_pointing && index > 0 {
+                stems = content_stems(record.words_of(&record.sentences[index - 1]));
+            }
             if stems.len() < 2 {
                 continue;
             }
@@ -104,6 +115,7 @@ impl OpenPoints {
                 new_stems,
                 has_reply: false,
                 asks: QuestionKind::of(words),
+                is_pointing,
             });
         }
         if self.points.len() > POINTS_HELD {
@@ -137,12 +149,15 @@ impl OpenPoints {
                 .split_whitespace()
                 .any(|word| POLITE.contains(&word));
         let is_short = record.text.split_whitespace().take(ANSWER_WORDS + 1).count() <= ANSWER_WORDS;
+        let is_work = record.speaker == Speaker::Agent && !record.closes_turn;
         let is_news = is_short && !asks && all.iter().any(|stem| !used.contains(stem));
         self.points.retain_mut(|point| {
             match point.kind {
                 PointKind::Question if point.speaker != record.speaker && !point.has_reply => {
                     match reply_kind(&record.text, &point.stems, point.asks) {
                         ReplyKind::Answer => false,
+                        // "Let me check" between calls is work on the answer, not the reply.
+                        ReplyKind::PutOff | ReplyKind::Unrelated if is_work => true,
                         ReplyKind::Unrelated if is_news => false,
                         ReplyKind::PutOff => {
                             point.has_reply = true;
@@ -163,6 +178,25 @@ impl OpenPoints {
     }
 }
 
+/// Sentences behind a question with which its message may still end: "Want me to? It is a small change."
+const BEHIND_QUESTION: usize = 2;
+
+/// Whether a message goes on to answer a question of its own: more follows it than a remark.
+fn is_answered_by_itself(record: &ConversationRecord, question: usize) -> bool {
+    let behind = record.sentences[question + 1..].iter();
+    record.speaker == Speaker::Agent && behind.filter(|sentence| !sentence.signs.question).count() > BEHIND_QUESTION
+}
+
+/// Words behind "I will" with which nobody promises to do something, in lower case.
+const HAPPENING: [&str; 8] = ["get", "be", "know", "see", "hear", "need", "have", "assume"];
+
+/// Whether a sentence tells what will happen to its speaker: "I'll get notified when it completes".
+fn happens(lower: &str) -> bool {
+    let words: Vec<&str> = lower.split_whitespace().collect();
+    let will = |pair: &&[&str]| matches!(pair[0], "i'll" | "i’ll" | "will") && HAPPENING.contains(&pair[1]);
+    words.windows(2).any(|pair| will(&pair))
+}
+
 /// Words that put something off, in lower case.
 const WHEN: &str = "once after when until till before by tomorrow tonight later monday tuesday wednesday thursday friday saturday sunday week \
     month sobald nachdem wenn bis vor morgen später montag dienstag mittwoch donnerstag freitag samstag sonntag woche monat когда после \
@@ -173,6 +207,9 @@ const WHEN: &str = "once after when until till before by tomorrow tonight later 
 /// Whether a promise names a time or what has to come first.
 fn is_put_off(words: &str, has_value: bool) -> bool {
     let lower = words.to_lowercase();
+    if happens(&lower) {
+        return false;
+    }
     let mut said = lower.split(|letter: char| !letter.is_alphanumeric());
     lower.contains("明天")
         || lower.contains("之后")

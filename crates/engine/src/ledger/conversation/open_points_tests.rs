@@ -7,7 +7,8 @@ fn waiting(said: &[(Speaker, &str)]) -> Vec<String> {
     let mut points = OpenPoints::default();
     let mut records = Vec::new();
     for (position, (speaker, text)) in said.iter().enumerate() {
-        let record = ConversationRecord::new(position as u32, *speaker, text);
+        let mut record = ConversationRecord::new(position as u32, *speaker, text);
+        record.closes_turn = *speaker == Speaker::Agent;
         points.learn(position, &record);
         records.push(record);
     }
@@ -131,5 +132,52 @@ fn an_identifier_of_the_question_is_enough_to_speak_of_it() {
         (Speaker::Agent, "Проверил: garganey-24 повторяет запрос три раза."),
     ];
     assert_eq!(waiting(&said[..2]).len(), 1);
+    assert!(waiting(&said).is_empty());
+}
+
+#[test]
+fn a_heading_a_quotation_and_a_question_that_its_message_answers_are_not_open() {
+    let reply = (Speaker::Person, "not sure yet, let me think about it");
+    for asked in [
+        "## Your question: does the parser library have better handling?",
+        "> Does the exporter block the release of the new parser?",
+        "Does the parser library handle that? Not really. It drops the flag. You would have to wrap it. I left it as it is.",
+    ] {
+        assert!(waiting(&[(Speaker::Agent, asked), reply]).is_empty(), "{asked}");
+    }
+    let asked = "Does the exporter block the release of the new parser?";
+    assert_eq!(waiting(&[(Speaker::Agent, asked), reply]), [asked]);
+}
+
+#[test]
+fn words_between_calls_are_no_reply_to_the_person() {
+    let mut points = OpenPoints::default();
+    let said = [
+        (Speaker::Person, "Who maintains the billing exporter?", false),
+        (Speaker::Agent, "Let me check.", false),
+    ];
+    for (position, (speaker, text, closes_turn)) in said.into_iter().enumerate() {
+        let mut record = ConversationRecord::new(position as u32, speaker, text);
+        record.closes_turn = closes_turn;
+        points.learn(position, &record);
+    }
+    assert_eq!(points.waiting().count(), 0);
+}
+
+#[test]
+fn a_question_that_points_back_is_about_the_sentence_before_it() {
+    let said = [
+        (
+            Speaker::Agent,
+            "The default of the uploader should drop to 480 MiB. Want me to land that?",
+        ),
+        (Speaker::Person, "what about the docs of the importer, are they current"),
+    ];
+    assert_eq!(waiting(&said), ["Want me to land that?"]);
+}
+
+#[test]
+fn what_happens_to_the_agent_is_no_promise() {
+    let said = [(Speaker::Agent, "I'll get notified when the workflow completes.")];
     assert!(waiting(&said).is_empty());
 }

@@ -12,6 +12,8 @@ use crate::ledger::statements::sentences::split;
 use crate::ledger::statements::value::Shape;
 use crate::ledger::statements::value::shape_of;
 use crate::ledger::statements::words::Words;
+use crate::transcript::PassageKind;
+use crate::transcript::split_pastes;
 
 /// Words of a sentence that are looked at; a longer one is a page without stops.
 const SENTENCE_WORDS: usize = 120;
@@ -33,6 +35,8 @@ pub enum Speaker {
     Person,
     /// The model.
     Agent,
+    /// The program around it: rules of a skill, who the agent is.
+    Host,
 }
 
 /// What a sentence holds that a reader may need to the letter.
@@ -55,6 +59,9 @@ pub struct SentenceSigns {
     /// Speaks of the speaker: what they have, did, like.
     #[serde(default)]
     pub own: bool,
+    /// Was pasted by the person.
+    #[serde(default)]
+    pub pasted: bool,
 }
 
 /// A sentence of a record.
@@ -103,12 +110,23 @@ pub struct ConversationRecord {
 impl ConversationRecord {
     /// A record of a text.
     pub fn new(number: u32, speaker: Speaker, text: &str) -> Self {
+        let passages = match speaker {
+            Speaker::Person => split_pastes(text),
+            Speaker::Agent | Speaker::Host => Vec::new(),
+        };
+        let is_pasted = |at: usize| {
+            let mut pasted = passages.iter().filter(|passage| passage.kind != PassageKind::Said);
+            pasted.any(|passage| passage.range.contains(&at))
+        };
         let sentences = sentence_ranges(text)
             .into_iter()
             .map(|range| ConversationSentence {
                 start: range.start as u32,
                 end: range.end as u32,
-                signs: signs_of(&text[range], speaker),
+                signs: SentenceSigns {
+                    pasted: is_pasted(range.start),
+                    ..signs_of(&text[range], speaker)
+                },
                 later: None,
             })
             .collect();
@@ -128,8 +146,15 @@ impl ConversationRecord {
     }
 }
 
+impl SentenceSigns {
+    /// What a sentence of somebody other than the person holds.
+    pub fn read(sentence: &str) -> Self {
+        signs_of(sentence, Speaker::Host)
+    }
+}
+
 /// Where sentences stand in a text. Fenced code and short items of lists stay in one piece.
-fn sentence_ranges(text: &str) -> Vec<Range<usize>> {
+pub(super) fn sentence_ranges(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut at = 0;
     let mut fence: Option<usize> = None;
@@ -196,7 +221,8 @@ pub fn is_list_item(line: &str) -> bool {
 fn signs_of(sentence: &str, speaker: Speaker) -> SentenceSigns {
     let words = Words::read(sentence, SENTENCE_WORDS);
     let mut signs = SentenceSigns {
-        question: is_question(sentence),
+        // A heading announces what its message goes on to answer, and a quotation is somebody else's.
+        question: is_question(sentence) && !sentence.starts_with(['#', '>', '|']),
         ..SentenceSigns::default()
     };
     for index in 0..words.len() {

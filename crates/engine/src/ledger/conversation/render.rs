@@ -3,15 +3,21 @@
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::ops::Range;
 
 use crate::ledger::conversation::ConversationLog;
+use crate::ledger::conversation::person_pastes::large_pastes;
+use crate::ledger::conversation::record::ConversationRecord;
 use crate::ledger::conversation::record::LaterWord;
 use crate::ledger::conversation::record::Speaker;
 use crate::ledger::conversation::select::Selection;
+use crate::ledger::conversation::spoken::paste_name;
 use crate::ledger::page::source;
 use crate::ledger::page::view_words;
 use crate::ledger::quote::defused;
 use crate::transcript::Author;
+use crate::transcript::PassageKind;
+use crate::transcript::split_pastes;
 
 /// Stands where sentences were left out.
 const LEFT_OUT: &str = "[…]";
@@ -43,6 +49,7 @@ pub fn author(speaker: Speaker) -> Author {
     match speaker {
         Speaker::Person => Author::User,
         Speaker::Agent => Author::Assistant,
+        Speaker::Host => Author::Host,
     }
 }
 
@@ -68,18 +75,32 @@ fn hidden_old<'a>(log: &'a ConversationLog, selection: &Selection) -> HiddenOld<
 
 fn write_words(text: &mut String, log: &ConversationLog, position: usize, chosen: &[bool], hidden: &HiddenOld<'_>) {
     let record = &log.records()[position];
+    let pastes = shortened_pastes(record, chosen);
     let mut marks = Vec::new();
     let mut is_open = false;
     let mut gap = false;
     let mut before: Option<usize> = None;
     for (index, (sentence, is_chosen)) in record.sentences.iter().zip(chosen).enumerate() {
+        let paste = pastes.iter().find(|paste| paste.sentences.contains(&index));
+        if let Some(paste) = paste.filter(|paste| paste.sentences.start == index) {
+            if is_open {
+                write_marks(text, &mut marks);
+                text.push_str("\n  ");
+            }
+            if std::mem::take(&mut gap) {
+                text.push_str(LEFT_OUT);
+                text.push(' ');
+            }
+            text.push_str(&paste.mark);
+            is_open = true;
+        }
         if !is_chosen {
-            gap = true;
+            gap |= paste.is_none();
             continue;
         }
         let start = sentence.start as usize;
         // A sentence that began a line of its own begins one here; lines of a message are indented under its first.
-        let breaks = before.is_none_or(|end| record.text[end..start].contains('\n'));
+        let breaks = paste.is_some() || before.is_none_or(|end| record.text[end..start].contains('\n'));
         match (is_open, breaks) {
             (false, _) => {}
             (true, true) => {
@@ -91,6 +112,9 @@ fn write_words(text: &mut String, log: &ConversationLog, position: usize, chosen
         if std::mem::take(&mut gap) {
             text.push_str(LEFT_OUT);
             text.push(' ');
+        }
+        if paste.is_some() {
+            text.push_str("> ");
         }
         text.push_str(&quoted(record.words_of(sentence)));
         if let Some(later) = sentence.later {
@@ -114,6 +138,42 @@ fn write_words(text: &mut String, log: &ConversationLog, position: usize, chosen
         text.push_str(LEFT_OUT);
     }
     write_marks(text, &mut marks);
+}
+
+/// A paste of which only some lines are shown.
+struct ShortenedPaste {
+    sentences: Range<usize>,
+    /// Says what was pasted, and how much of it.
+    mark: String,
+}
+
+/// The large pastes of a message that are not shown whole.
+fn shortened_pastes(record: &ConversationRecord, chosen: &[bool]) -> Vec<ShortenedPaste> {
+    let mut found = Vec::new();
+    let large = large_pastes(record);
+    let mut cut = large
+        .into_iter()
+        .filter(|range| !chosen[range.clone()].iter().all(|chosen| *chosen))
+        .peekable();
+    if cut.peek().is_none() {
+        return found;
+    }
+    let passages = split_pastes(&record.text);
+    for sentences in cut {
+        let start = record.sentences[sentences.start].start as usize;
+        let end = record.sentences[sentences.end - 1].end as usize;
+        let kind = passages.iter().find_map(|passage| match passage.kind {
+            PassageKind::Pasted(kind) if passage.range.contains(&start) => Some(kind),
+            PassageKind::Pasted(_) | PassageKind::Said => None,
+        });
+        let name = kind.map_or("text", paste_name);
+        let lines = record.text[start..end].lines().count();
+        found.push(ShortenedPaste {
+            mark: format!("[pasted {name}, {lines} lines]"),
+            sentences,
+        });
+    }
+    found
 }
 
 /// Marks stand at the end of the line they belong to: its words stay in one piece, and nobody reads on without them.

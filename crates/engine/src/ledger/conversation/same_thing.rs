@@ -108,7 +108,9 @@ impl Comparison<'_> {
             (true, true, true) if !is_stated => Sameness::Other,
             (_, _, true) => Sameness::Named,
             (false, true, false) => Sameness::Phrase,
-            (true, true, false) if distance == 0 => Sameness::Phrase,
+            (true, true, false) if distance == 0 && is_stated => Sameness::Phrase,
+            // A word in common beside two values proves nothing: "source failed at 12:40", "the 3 sources".
+            (true, _, _) => Sameness::Named,
             (_, _, false) => Sameness::Near,
         })
     }

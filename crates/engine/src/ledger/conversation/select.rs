@@ -6,34 +6,26 @@
 
 use std::collections::BTreeMap;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use crate::ledger::conversation::correction_words::turns_back;
+use crate::ledger::conversation::exchange::NEWEST_PROPOSAL_TOKENS;
+use crate::ledger::conversation::exchange::PROPOSAL_TOKENS;
+use crate::ledger::conversation::outline::OutlineEntry;
+use crate::ledger::conversation::outline::outline;
 use crate::ledger::conversation::record::ConversationRecord;
-use crate::ledger::conversation::record::ConversationSentence;
 use crate::ledger::conversation::record::Speaker;
-use crate::ledger::conversation::record::is_list_item;
 use crate::ledger::conversation::turns_of_phrase::TurnsOfPhrase;
 
 /// A message of the person up to this many tokens stands whole where there is room for all of them.
 const SHORT_MESSAGE: u64 = 300;
-/// What an exchange shows of the agent's question or list, in tokens.
-const PROPOSAL_TOKENS: u64 = 160;
 /// What a line costs beside its words: `- [assistant m1000] `.
-const LINE_TOKENS: u64 = 8;
+pub(super) const LINE_TOKENS: u64 = 8;
 /// What a mark of a later word costs.
 const MARK_TOKENS: u64 = 18;
 
-/// What an identifier that the agent will use again adds to a sentence of its own, and how many of them count. Measured on the
-/// board: with both, identifiers that are used later gain three hundredths and facts lose none.
-const EXPECTED_USE_WORTH: f64 = 4.0;
-const EXPECTED_USE_LIMIT: f64 = 2.0;
 /// A sentence of the person that is worth less is small talk: it gives no value, asks for nothing and tells nothing of the speaker.
 const SMALL_TALK_WORTH: f64 = 2.2;
-/// What is left of the worth of a sentence that is made of turns of phrase, and neither gives a value nor asks or decides.
-const PHRASE_PART: f64 = 0.4;
-/// An answer of more sentences is a long one.
-const LONG_ANSWER: usize = 14;
-
 /// Which sentences of which records are shown, by position.
 pub type Selection = BTreeMap<usize, Vec<bool>>;
 
@@ -55,11 +47,13 @@ pub struct SelectionInput<'a> {
 
 /// A selection on its way.
 pub struct Selector<'a> {
-    input: &'a SelectionInput<'a>,
-    frequencies: HashMap<String, u32>,
-    turns_of_phrase: TurnsOfPhrase,
+    pub(super) input: &'a SelectionInput<'a>,
+    pub(super) frequencies: HashMap<String, u32>,
+    pub(super) turns_of_phrase: TurnsOfPhrase,
     /// Tokens of each sentence of the records, counted when first asked for.
     costs: HashMap<(usize, usize), u64>,
+    /// How the agent's messages are built, read when first asked for.
+    outlines: HashMap<usize, Rc<[OutlineEntry]>>,
     chosen: Selection,
     used: u64,
 }
@@ -90,6 +84,7 @@ impl<'a> Selector<'a> {
             frequencies,
             turns_of_phrase,
             costs: HashMap::new(),
+            outlines: HashMap::new(),
             chosen: Selection::new(),
             used: 0,
         }
@@ -115,6 +110,8 @@ impl<'a> Selector<'a> {
                 record.speaker == Speaker::Person && (input.is_cold)(record.number)
             })
             .collect();
+        self.choose_newest_exchange(budget);
+        self.choose_host(budget);
         let Some((&first, &newest)) = person.first().zip(person.last()) else {
             return;
         };
@@ -134,11 +131,12 @@ impl<'a> Selector<'a> {
             };
             self.choose_whole_or_best(position, share);
         }
-        let cost: u64 = short.iter().map(|position| self.missing_tokens(*position)).sum();
+        let cost: u64 = short.iter().map(|position| self.missing_said_tokens(*position)).sum();
         if self.used + cost <= budget {
             for position in &short {
-                self.choose_whole(*position);
+                self.choose_said(*position);
             }
+            self.choose_pasted(&short, budget);
         } else {
             let mut candidates = self.candidates(&short);
             candidates.retain(|candidate| candidate.worth >= SMALL_TALK_WORTH);
@@ -158,7 +156,7 @@ impl<'a> Selector<'a> {
             .filter(|position| self.chosen.contains_key(position))
             .collect();
         for position in replies {
-            self.choose_exchange(position, budget);
+            self.choose_exchange(position, budget, PROPOSAL_TOKENS);
         }
         let candidates = self.candidates(&long);
         self.take_best(candidates, budget.min(self.used + long_budget / 2));
@@ -183,6 +181,23 @@ impl<'a> Selector<'a> {
         self.choose_whole_or_best(answer, budget.saturating_sub(self.used));
     }
 
+    /// What the person's newest words answer, whether they stand in the block or stay in the conversation.
+    fn choose_newest_exchange(&mut self, budget: u64) {
+        let records = self.input.records;
+        let newest = records.iter().rposition(|record| record.speaker == Speaker::Person);
+        if let Some(newest) = newest {
+            self.choose_exchange(newest, budget / 2, NEWEST_PROPOSAL_TOKENS);
+        }
+        // Other replies that stay are shown without what they answer, unless it is quoted here.
+        let warm = (0..records.len()).rev().filter(|position| {
+            let record = &records[*position];
+            record.speaker == Speaker::Person && !(self.input.is_cold)(record.number)
+        });
+        for position in warm.collect::<Vec<_>>() {
+            self.choose_exchange(position, budget / 2, PROPOSAL_TOKENS);
+        }
+    }
+
     /// The agent's words, and what is left of the person's, by worth, up to a budget for everything that is chosen. Sentences that are
     /// worth less than `least` are left to a later call.
     pub fn choose_rest(&mut self, budget: u64, least: f64) {
@@ -205,46 +220,11 @@ impl<'a> Selector<'a> {
         }
     }
 
-    fn choose_whole(&mut self, position: usize) {
+    pub(super) fn choose_whole(&mut self, position: usize) {
         for sentence in 0..self.input.records[position].sentences.len() {
             if !self.is_restated(position, sentence) {
                 self.take(position, sentence);
             }
-        }
-    }
-
-    /// What a reply answers, where it only makes sense with it.
-    fn choose_exchange(&mut self, position: usize, budget: u64) {
-        let Some(proposal) = self.input.records[position].answers else {
-            return;
-        };
-        let proposal = proposal as usize;
-        let record = &self.input.records[proposal];
-        if !(self.input.is_cold)(record.number) {
-            return;
-        }
-        let mut spent = 0;
-        let lines: Vec<bool> = record
-            .sentences
-            .iter()
-            .map(|sentence| is_list_item(record.words_of(sentence)))
-            .collect();
-        let last_question = record.sentences.iter().rposition(|sentence| sentence.signs.question);
-        let anchor = last_question.unwrap_or(record.sentences.len().saturating_sub(1));
-        // The question, then the list it may be about, then the sentences that lead up to it.
-        let list = (0..lines.len()).rev().filter(|index| lines[*index]);
-        let before = (0..anchor).rev().take(3);
-        let order: Vec<usize> = std::iter::once(anchor).chain(before).chain(list.take(8)).collect();
-        for index in order {
-            if record.sentences.is_empty() || self.is_chosen(proposal, index) {
-                continue;
-            }
-            let cost = self.cost_of_taking(proposal, index);
-            if spent + cost > PROPOSAL_TOKENS && spent > 0 || self.used + cost > budget {
-                continue;
-            }
-            spent += cost;
-            self.take(proposal, index);
         }
     }
 
@@ -253,12 +233,17 @@ impl<'a> Selector<'a> {
         let total = self.input.records.len().max(1) as f64;
         for position in positions {
             let record = &self.input.records[*position];
-            for (index, sentence) in record.sentences.iter().enumerate() {
-                if self.is_chosen(*position, index) || self.is_restated(*position, index) {
+            if record.speaker == Speaker::Host {
+                continue;
+            }
+            let outline = self.outline(*position);
+            for index in 0..record.sentences.len() {
+                let is_offered = outline.get(index).is_some_and(|entry| entry.is_offered);
+                if is_offered || self.is_chosen(*position, index) || self.is_restated(*position, index) {
                     continue;
                 }
                 let age = (*position as f64 + 1.0) / total;
-                let worth = self.worth(record, sentence, age);
+                let worth = self.worth(record, index, age);
                 found.push(Candidate {
                     record: *position,
                     sentence: index,
@@ -302,87 +287,48 @@ impl<'a> Selector<'a> {
         }
     }
 
-    fn worth(&self, record: &ConversationRecord, sentence: &ConversationSentence, age: f64) -> f64 {
-        let words = record.words_of(sentence);
-        let signs = sentence.signs;
-        let flag = |is: bool, worth: f64| if is { worth } else { 0.0 };
-        let is_person = record.speaker == Speaker::Person;
-        let mut worth = match (record.speaker, record.closes_turn) {
-            (Speaker::Person, _) => 1.0,
-            (Speaker::Agent, true) => 1.2,
-            (Speaker::Agent, false) => 0.35,
-        };
-        worth += f64::from(signs.values.min(3)) * 0.7 + f64::from(signs.names.min(2)) * 0.35;
-        worth += flag(signs.negation, 0.6) + flag(signs.cue, 0.9) + flag(signs.corrects, 0.6);
-        // What people say of themselves nobody else can say again.
-        worth += flag(is_person && signs.own && !signs.question, 0.9);
-        worth += flag(signs.question, 0.2) + flag(!is_person && signs.promise, 0.8);
-        worth += if is_person { 2.0 } else { 1.5 } * self.rarity(words);
-        let says_something = signs.values > 0 || signs.cue || signs.negation || signs.question;
-        if !says_something && self.turns_of_phrase.make_up(words) {
-            worth *= PHRASE_PART;
-        }
-        if !is_person {
-            worth += EXPECTED_USE_WORTH * (self.input.expected_use)(words).min(EXPECTED_USE_LIMIT);
-        }
-        // What a person asks is answered behind it.
-        if is_person && signs.question {
-            worth *= 0.6;
-        }
-        // "Here is what I found:" says nothing without what follows; a person's "can you add this:" is the request.
-        if !is_person && words.ends_with(':') {
-            worth *= 0.3;
-        }
-        // A long answer says what it says at its beginning and its end; its middle is lists and explanations.
-        if !is_person && record.sentences.len() > LONG_ANSWER && !is_at_an_end(record, sentence) {
-            worth *= 0.45;
-        }
-        // A later word on the same thing makes an earlier one matter less, not nothing.
-        if sentence.later.is_some_and(|later| later.corrects) {
-            worth *= 0.7;
-        }
-        if !self.input.focus.is_empty() {
-            let lower = words.to_lowercase();
-            if self.input.focus.iter().any(|word| lower.contains(word.as_str())) {
-                worth *= 2.0;
-            }
-        }
-        worth * (0.75 + 0.25 * age)
-    }
-
-    /// The share of a sentence's words that hardly stand anywhere else.
-    fn rarity(&self, words: &str) -> f64 {
-        let (mut rare, mut all) = (0.0, 0.0);
-        for word in plain_words(words) {
-            all += 1.0;
-            rare += match self.frequencies.get(&word) {
-                Some(1) | None => 1.0,
-                Some(2) => 0.5,
-                Some(3) => 0.2,
-                Some(_) => 0.0,
-            };
-        }
-        if all < 1.0 {
-            0.0
-        } else {
-            f64::min(rare, 4.0) / f64::max(all, 4.0).sqrt()
-        }
-    }
-
     /// Whether a sentence stands in what is restated of its message.
-    fn is_restated(&self, record: usize, sentence: usize) -> bool {
+    pub(super) fn is_restated(&self, record: usize, sentence: usize) -> bool {
         let spoken = &self.input.records[record];
         self.input.restated.is_some_and(|(number, text)| {
             number == spoken.number && text.contains(spoken.words_of(&spoken.sentences[sentence]))
         })
     }
 
-    fn is_chosen(&self, record: usize, sentence: usize) -> bool {
+    /// How a message of the agent is built; nothing for other messages.
+    pub(super) fn outline(&mut self, position: usize) -> Rc<[OutlineEntry]> {
+        let record = &self.input.records[position];
+        if record.speaker != Speaker::Agent {
+            return Rc::from([]);
+        }
+        let entry = self.outlines.entry(position);
+        entry.or_insert_with(|| outline(record).into()).clone()
+    }
+
+    /// The sentences that have to stand with one and are not chosen yet, the nearest first.
+    fn leads(&mut self, record: usize, sentence: usize) -> Vec<usize> {
+        let outline = self.outline(record);
+        let mut leads = Vec::new();
+        let mut at = sentence;
+        while let Some(lead) = outline.get(at).and_then(|entry| entry.lead) {
+            if self.is_chosen(record, lead) {
+                break;
+            }
+            leads.push(lead);
+            at = lead;
+        }
+        leads
+    }
+
+    pub(super) fn is_chosen(&self, record: usize, sentence: usize) -> bool {
         self.chosen.get(&record).is_some_and(|chosen| chosen[sentence])
     }
 
-    fn take(&mut self, record: usize, sentence: usize) {
+    pub(super) fn take(&mut self, record: usize, sentence: usize) {
         let turn = self.turn_behind(record, sentence);
+        for lead in self.leads(record, sentence) {
+            self.take_alone(record, lead);
+        }
         self.take_alone(record, sentence);
         if let Some(next) = turn {
             self.take_alone(record, next);
@@ -432,21 +378,23 @@ impl<'a> Selector<'a> {
     }
 
     /// What a sentence costs together with the sentence that corrects it.
-    fn cost_of_taking(&mut self, record: usize, sentence: usize) -> u64 {
+    pub(super) fn cost_of_taking(&mut self, record: usize, sentence: usize) -> u64 {
         let turn = self
             .turn_behind(record, sentence)
             .map_or(0, |next| self.cost(record, next));
-        self.cost_with_line(record, sentence) + self.cost_of_newest_word(record, sentence) + turn
+        let leads = self.leads(record, sentence);
+        let leads: u64 = leads.into_iter().map(|lead| self.cost(record, lead)).sum();
+        self.cost_with_line(record, sentence) + self.cost_of_newest_word(record, sentence) + turn + leads
     }
 
-    fn cost_of_newest_word(&mut self, record: usize, sentence: usize) -> u64 {
+    pub(super) fn cost_of_newest_word(&mut self, record: usize, sentence: usize) -> u64 {
         match self.newest_word_on(record, sentence) {
             Some((later, at)) if !self.is_chosen(later, at) => self.cost_with_line(later, at),
             Some(_) | None => 0,
         }
     }
 
-    fn cost_with_line(&mut self, record: usize, sentence: usize) -> u64 {
+    pub(super) fn cost_with_line(&mut self, record: usize, sentence: usize) -> u64 {
         let opens = if self.chosen.contains_key(&record) {
             0
         } else {
@@ -455,7 +403,7 @@ impl<'a> Selector<'a> {
         self.cost(record, sentence) + opens
     }
 
-    fn cost(&mut self, record: usize, sentence: usize) -> u64 {
+    pub(super) fn cost(&mut self, record: usize, sentence: usize) -> u64 {
         let input = self.input;
         *self.costs.entry((record, sentence)).or_insert_with(|| {
             let spoken = &input.records[record];
@@ -466,7 +414,7 @@ impl<'a> Selector<'a> {
     }
 
     /// What a record costs whole.
-    fn record_tokens(&mut self, position: usize) -> u64 {
+    pub(super) fn record_tokens(&mut self, position: usize) -> u64 {
         let bytes = self.input.records[position].text.len() as u64;
         // No vocabulary makes more of a text than a token a byte, or much less than one for eight.
         if bytes > SHORT_MESSAGE * 8 {
@@ -477,7 +425,7 @@ impl<'a> Selector<'a> {
             .sum()
     }
 
-    fn missing_tokens(&mut self, position: usize) -> u64 {
+    pub(super) fn missing_tokens(&mut self, position: usize) -> u64 {
         let mut missing = 0;
         for sentence in 0..self.input.records[position].sentences.len() {
             if !self.is_chosen(position, sentence) && !self.is_restated(position, sentence) {
@@ -493,15 +441,8 @@ impl<'a> Selector<'a> {
     }
 }
 
-/// Whether a sentence stands among the first or last of its text.
-fn is_at_an_end(record: &ConversationRecord, sentence: &ConversationSentence) -> bool {
-    let first = record.sentences.iter().take(2);
-    let last = record.sentences.iter().rev().take(3);
-    first.chain(last).any(|one| one.start == sentence.start)
-}
-
 /// Words in lower case that may tell sentences apart.
-fn plain_words(text: &str) -> impl Iterator<Item = String> {
+pub(super) fn plain_words(text: &str) -> impl Iterator<Item = String> {
     text.split(|letter: char| !letter.is_alphanumeric() && letter != '_')
         .filter(|word| word.chars().count() > 2)
         .map(str::to_lowercase)

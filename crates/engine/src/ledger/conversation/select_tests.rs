@@ -257,3 +257,41 @@ fn an_answer_behind_the_newest_request_has_room_before_older_words() {
     assert!(whole.contains("overstated") && whole.contains("Entry 31"), "{whole}");
     assert_eq!(answered(13), "", "what is kept is not quoted");
 }
+
+#[test]
+fn the_persons_own_words_come_before_what_they_pasted() {
+    let log_lines: Vec<String> = (0..30)
+        .map(|line| format!("10:00:{line:02} worker {line} started as usual"))
+        .collect();
+    let pasted = format!(
+        "{}\n10:00:31 ERROR disk full\n\nwhere is this coming from?",
+        log_lines.join("\n")
+    );
+    let messages = [
+        said(Role::User, "hello there"),
+        said(Role::Assistant, "Hello."),
+        said(Role::User, &pasted),
+        said(Role::Assistant, "From the worker."),
+        said(Role::User, "thanks then"),
+    ];
+    let text = shown(&log(&messages), 90);
+    assert!(text.contains("where is this coming from?"), "{text}");
+    assert!(text.contains("[pasted log, 31 lines]"), "{text}");
+    assert!(text.contains("> 10:00:31 ERROR disk full"), "{text}");
+    assert!(!text.contains("worker 7"), "{text}");
+    let text = shown(&log(&messages), 3_000);
+    assert!(text.contains("worker 7"), "room for all of it: {text}");
+}
+
+#[test]
+fn an_item_never_stands_without_its_lead() {
+    let report = "Done. PR #31 is open.\n\nStill failing on these machines:\n- build-7 with error E0412\n- build-9 with error E0733";
+    let messages = [
+        said(Role::User, "go on"),
+        said(Role::Assistant, report),
+        said(Role::User, "fine"),
+    ];
+    let (text, _) = chosen(&log(&messages), 60, 200, u32::MAX, &[]);
+    assert!(text.contains("PR #31 is open."), "{text}");
+    assert!(text.contains("Still failing on these machines:\n  - build-7"), "{text}");
+}

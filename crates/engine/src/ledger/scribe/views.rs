@@ -54,7 +54,11 @@ fn said(ledger: &Ledger, kept: &BTreeSet<u32>) -> Vec<ViewLine> {
             PointKind::Question => Section::Questions,
             PointKind::Promise => Section::Obligations,
         };
-        let words = view_words(record.words_of(sentence));
+        let before = (point.sentence as usize).checked_sub(1).filter(|_| point.is_pointing);
+        let words = match before.and_then(|before| record.sentences.get(before)) {
+            Some(before) => format!("{} {}", view_words(record.words_of(before)), record.words_of(sentence)),
+            None => view_words(record.words_of(sentence)),
+        };
         push(section, record.number, author(record.speaker), words);
     }
     for record in log

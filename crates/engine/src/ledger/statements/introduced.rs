@@ -104,6 +104,31 @@ pub(super) fn before_introduced(text: &str) -> &str {
     text
 }
 
+/// Headings from which on a text is a document.
+const DOCUMENT_HEADINGS: usize = 2;
+
+/// Whether a message hands over a document: a short first line ends in a colon, and a text with headings follows.
+pub(super) fn hands_over_document(text: &str) -> bool {
+    const LONGEST: usize = 120;
+    let mut lines = text.trim_start().lines();
+    let opens = lines
+        .next()
+        .is_some_and(|line| line.len() <= LONGEST && line.trim_end().ends_with(':') && !line.starts_with('#'));
+    let is_heading =
+        |line: &&str| line.trim_start_matches('#').len() < line.len() && line.trim_start_matches('#').starts_with(' ');
+    // A heading that follows at once belongs to the person's own brief.
+    let is_apart = lines.next().is_none_or(|line| line.trim().is_empty());
+    opens && is_apart && text.lines().filter(is_heading).count() >= DOCUMENT_HEADINGS
+}
+
+/// The part of a passage that stands before the document of its message; only the first passage has one.
+pub(super) fn before_document(passage: &str, start: usize) -> &str {
+    match start {
+        0 => passage.trim_start().split('\n').next().unwrap_or_default(),
+        _ => "",
+    }
+}
+
 /// Whether a line announces a text from elsewhere: it names a source, and it is short or ends in a colon.
 fn introduces(line: &str) -> bool {
     const LONGEST: usize = 160;
@@ -127,6 +152,17 @@ fn introduces(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_document_that_is_handed_over_makes_no_rules() {
+        let handed = "can you take a look at:\n\nHere is the issue.\n\n## Symptom\nIt fails.\n\n## Suggested fix\n- Always send a pack.";
+        assert!(hands_over_document(handed));
+        assert_eq!(before_document(handed, 0), "can you take a look at:");
+        assert!(!hands_over_document("Rules:\n- never push\n- always test"));
+        assert!(!hands_over_document(
+            "Build a parser.\n\n## Rules\nNever panic.\n\n## Scope\nOnly JSON."
+        ));
+    }
 
     #[test]
     fn what_is_announced_as_another_text_is_not_the_persons() {

@@ -11,6 +11,7 @@ mod claims;
 mod corrections;
 mod introduced;
 mod model;
+mod once;
 pub(in crate::ledger) mod own_words;
 pub(in crate::ledger) mod patterns;
 mod person;
@@ -29,7 +30,9 @@ use crate::ledger::entry::Kind;
 use crate::ledger::entry::Status;
 use crate::ledger::facts::Facts;
 use crate::ledger::statements::book::Book;
+use crate::ledger::statements::introduced::before_document;
 use crate::ledger::statements::introduced::before_introduced;
+use crate::ledger::statements::introduced::hands_over_document;
 use crate::ledger::statements::patterns::PATTERNS;
 use crate::ledger::statements::sentence::Reading;
 use crate::ledger::statements::value::Shape;
@@ -149,6 +152,7 @@ fn said(words: &str, reading: Reading) -> Vec<&str> {
     let passages = split_pastes(words).into_iter();
     let own = passages.filter(|passage| passage.kind == PassageKind::Said);
     let own = own.map(|passage| match reading {
+        Reading::Task if hands_over_document(words) => before_document(passage.text, passage.range.start),
         Reading::Task => passage.text,
         Reading::Person | Reading::Model => before_introduced(passage.text),
     });

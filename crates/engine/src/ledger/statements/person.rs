@@ -9,6 +9,7 @@ use crate::ledger::statements::Statements;
 use crate::ledger::statements::book::Item;
 use crate::ledger::statements::is_identifier;
 use crate::ledger::statements::is_of_another;
+use crate::ledger::statements::once::is_once;
 use crate::ledger::statements::patterns::Hit;
 use crate::ledger::statements::patterns::List;
 use crate::ledger::statements::patterns::PATTERNS;
@@ -163,7 +164,8 @@ impl Statements {
             return;
         }
         let hedged = sentence.says(Says::Hedge);
-        if sentence.under == Some(Kind::Constraint) || (sentence.says(Says::Rule) && !sentence.stems().is_empty()) {
+        let rules = sentence.says(Says::Rule) && !sentence.stems().is_empty() && !is_once(&sentence.words);
+        if sentence.under == Some(Kind::Constraint) || rules {
             self.add(index, sentence, Kind::Constraint, Status::Current, Author::User);
         } else if sentence.under == Some(Kind::Decision) || (!hedged && self.decides(sentence)) {
             self.decide(index, sentence, Author::User);

@@ -1,0 +1,120 @@
+//! What the person and the agent say in a message, as the log keeps it.
+
+use crate::decide::marker::opens_block;
+use crate::shrink::is_telling_line;
+use crate::shrink::telling_lines;
+use crate::transcript::Message;
+use crate::transcript::Part;
+use crate::transcript::PassageKind;
+use crate::transcript::PasteKind;
+use crate::transcript::split_pastes;
+
+/// A message up to this size is kept with what was pasted into it.
+const PASTE_SHOWN_BYTES: usize = 1_200;
+/// Telling lines of something that was pasted.
+const PASTE_LINES: usize = 4;
+/// The person's own words of a message; what they pasted into a long one is named, with its telling lines.
+pub fn person_words(message: &Message) -> String {
+    let words: Vec<String> = message
+        .person_words()
+        .into_iter()
+        .filter(|words| !opens_block(words))
+        .map(|words| match words.len() > PASTE_SHOWN_BYTES {
+            true => without_pastes(words),
+            false => without_noise(words),
+        })
+        .collect();
+    words.join("\n")
+}
+
+/// Lines of noise in a row from which on only the last of them is kept.
+const NOISE_LINES: usize = 4;
+
+/// Words without runs of lines that nobody can use: progress that was printed over and over, binary data.
+fn without_noise(words: &str) -> String {
+    let lines: Vec<&str> = words.split_inclusive('\n').collect();
+    let mut said = String::with_capacity(words.len());
+    let mut at = 0;
+    while at < lines.len() {
+        let run = lines[at..].iter().take_while(|line| is_noise(line.trim())).count();
+        if run >= NOISE_LINES {
+            said.push_str(&format!(
+                "[pasted log, {run} lines]\n> {}\n",
+                lines[at + run - 1].trim()
+            ));
+        } else {
+            lines[at..at + run.max(1)].iter().for_each(|line| said.push_str(line));
+        }
+        at += run.max(1);
+    }
+    said.trim().to_owned()
+}
+
+/// Whether a line is progress (`Compressing objects:  89% (263/295)`) or has hardly any words in it.
+fn is_noise(line: &str) -> bool {
+    let counted = line.contains("% (") && line.contains('/') && line.len() < 200;
+    let words = line
+        .split_whitespace()
+        .filter(|word| word.chars().filter(|letter| letter.is_alphabetic()).count() >= 4);
+    let signs = line.chars().filter(|letter| letter.is_ascii_punctuation()).count();
+    let is_binary = line.len() >= 40 && signs * 3 >= line.chars().count() && words.count() <= 3;
+    counted || is_binary && line.contains("..")
+}
+
+fn without_pastes(words: &str) -> String {
+    let mut said = String::new();
+    for passage in split_pastes(words) {
+        match passage.kind {
+            PassageKind::Said => said.push_str(passage.text),
+            PassageKind::Pasted(_) if passage.text.len() <= PASTE_SHOWN_BYTES / 4 => said.push_str(passage.text),
+            PassageKind::Pasted(kind) => {
+                let lines = passage.text.trim().lines().count();
+                said.push_str(&format!("[pasted {}, {lines} lines]\n", paste_name(kind)));
+                let told = telling_lines(passage.text, PASTE_LINES);
+                for line in told.iter().filter(|line| is_telling_line(line)) {
+                    said.push_str(&format!("> {line}\n"));
+                }
+            }
+        }
+    }
+    said.trim().to_owned()
+}
+
+/// What a paste is called.
+pub(super) fn paste_name(kind: PasteKind) -> &'static str {
+    match kind {
+        PasteKind::Code => "code",
+        PasteKind::Log => "log",
+        PasteKind::CommandOutput => "command output",
+        PasteKind::HelpText => "help text",
+        PasteKind::Mail => "mail",
+        PasteKind::Quote => "quote",
+        PasteKind::Data => "data",
+        PasteKind::Diff => "diff",
+        PasteKind::Table => "table",
+        PasteKind::Document => "document",
+    }
+}
+
+/// The agent's texts in a message, without blocks of ours, which may sit in it, and without directives to its host.
+pub(super) fn agent_words(message: &Message) -> String {
+    let texts = message.parts.iter().filter_map(|part| match part {
+        Part::Text(text) if !opens_block(text) => Some(&**text),
+        _ => None,
+    });
+    let words = texts.collect::<Vec<_>>().join("\n");
+    if !words.contains("::") {
+        return words;
+    }
+    let own = words.lines().filter(|line| !is_directive(line.trim()));
+    own.collect::<Vec<_>>().join("\n")
+}
+
+/// Whether a line is a directive to the host: `::git-push{branch="main"}`.
+fn is_directive(line: &str) -> bool {
+    let Some(name) = line.strip_prefix("::") else {
+        return false;
+    };
+    let end = name.find(|letter: char| !letter.is_ascii_lowercase() && letter != '-' && letter != '_');
+    end.is_some_and(|end| end > 0 && name[end..].starts_with('{')) && line.ends_with('}')
+}
