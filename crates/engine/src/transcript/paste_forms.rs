@@ -22,6 +22,7 @@ use crate::transcript::paste_lines::is_prompt_head;
 use crate::transcript::paste_lines::is_prose;
 use crate::transcript::paste_lines::is_remark;
 use crate::transcript::paste_lines::is_setting;
+use crate::transcript::paste_lines::is_spoken;
 use crate::transcript::paste_lines::list_item;
 use crate::transcript::paste_lines::opens_diff;
 use crate::transcript::paste_lines::opens_trace;
@@ -54,6 +55,7 @@ pub(super) fn classify(text: &str, lines: &[Line<'_>]) -> Vec<Option<PasteKind>>
     forms.tables();
     forms.code();
     forms.between();
+    forms.behind();
     forms.kinds
 }
 
@@ -385,6 +387,19 @@ impl Forms<'_> {
                 before = Some(at);
             } else if self.kinds[at].is_some() {
                 before = None;
+            }
+        }
+    }
+
+    /// A line directly behind several lines of a log that neither ends like a sentence nor speaks of its writer is the log's last one.
+    fn behind(&mut self) {
+        for at in 2..self.lines.len() {
+            let is_printed = |index: usize| self.kinds[index] == Some(PasteKind::Log);
+            let line = &self.lines[at];
+            let ends = self.lines.get(at + 1).is_none_or(Line::is_blank);
+            let is_free = self.kinds[at].is_none() && !line.is_blank() && list_item(line.body).is_none();
+            if is_free && ends && is_printed(at - 1) && is_printed(at - 2) && !is_spoken(line.body) {
+                self.kinds[at] = Some(PasteKind::Log);
             }
         }
     }

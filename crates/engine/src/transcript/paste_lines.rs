@@ -258,6 +258,19 @@ pub(super) fn asks(body: &str) -> bool {
     is_question && is_wordy(body) || is_addressed && is_prose(body)
 }
 
+/// Whether a line ends like a sentence, asks, or speaks of its writer or of what stands beside it.
+pub(super) fn is_spoken(body: &str) -> bool {
+    const POINTING: [&str; 14] = [
+        "i", "i'm", "we", "my", "our", "this", "that", "it", "so", "and", "but", "ich", "das", "это",
+    ];
+    let lower = body.to_lowercase();
+    let mut words = lower.split(|letter: char| letter.is_whitespace() || letter == ',');
+    body.ends_with(['.', '?', '!', ':', '。', '？'])
+        || asks(body)
+        || is_remark(body)
+        || words.any(|word| POINTING.contains(&word))
+}
+
 /// Whether a line of a few words may be what a person says of what stands before it: "fix it".
 pub(super) fn is_remark(body: &str) -> bool {
     const LONGEST: usize = 60;

@@ -167,6 +167,15 @@ fn what_programs_print_about_their_progress_is_pasted() {
 }
 
 #[test]
+fn the_last_line_of_a_log_is_pasted_and_a_remark_on_it_is_said() {
+    let log = "10:00:01 pushing pack 1\n10:00:02 pushing pack 2";
+    assert!(said(&format!("{log}\ntarget rejected pack — splitting 1 → 2 packs")).is_empty());
+    for remark in ["fix it", "I get this every time", "why does that happen?"] {
+        assert_eq!(said(&format!("{log}\n{remark}")), [remark]);
+    }
+}
+
+#[test]
 fn a_configuration_with_nested_keys_is_pasted_and_notes_are_not() {
     let text = "is this the best description?\n\ncasks:\n  - name: sync\n    repository:\n      owner: example\n      name: tap\n    directory: Casks\n\nRead the README to check it";
     assert_eq!(

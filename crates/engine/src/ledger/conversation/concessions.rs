@@ -32,7 +32,7 @@ const ADMITTING: [&str; 22] = [
 /// Records before the admission in which the corrected sentence is looked for.
 const RECORDS_BACK: usize = 10;
 /// Sentences that one admission may mark.
-const MOST_MARKED: usize = 4;
+const MOST_MARKED: usize = 2;
 
 /// Marks what the agent had said about what the person names in their newest words, where the agent's text admits the mistake.
 pub fn mark_conceded(records: &mut [ConversationRecord], admission: &str) {

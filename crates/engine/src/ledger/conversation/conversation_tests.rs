@@ -273,7 +273,7 @@ fn what_the_agent_admits_to_be_wrong_is_marked() {
 
 #[test]
 fn progress_that_was_pasted_is_one_line() {
-    let progress: Vec<String> = (80..90)
+    let progress: Vec<String> = (60..90)
         .map(|share| format!("Compressing objects:  {share}% ({share}/100)"))
         .collect();
     let log = folded(&[said(Role::User, &format!("one line please?\n{}", progress.join("\n")))]);
@@ -282,7 +282,7 @@ fn progress_that_was_pasted_is_one_line() {
         [(
             0,
             Speaker::Person,
-            "one line please?\n[pasted log, 10 lines]\n> Compressing objects:  89% (89/100)"
+            "one line please?\n[pasted log, 30 lines]\n> Compressing objects:  89% (89/100)"
         )]
     );
 }

@@ -197,9 +197,9 @@ impl SubjectIndex {
             };
             let sameness = compare(earlier, &later.subject, &later.own, &is_rare);
             let corrects = match (sameness, later.cue) {
-                (Sameness::Other, _) | (Sameness::Named, CueStrength::None) => continue,
+                (Sameness::Other, _) | (Sameness::Named | Sameness::Word, CueStrength::None) => continue,
                 // Sentences of one message that nothing sets against each other give values of different things.
-                (_, cue) if place.record == word.record && cue < CueStrength::Strong => continue,
+                (_, CueStrength::None) | (Sameness::Related, _) if place.record == word.record => continue,
                 // "avocet-54 的更新日志还得补上", and the same of bittern-39.
                 (Sameness::Exact | Sameness::Phrase, cue)
                     if cue < CueStrength::Strong && later.is_about_its_value() =>
@@ -207,10 +207,14 @@ impl SubjectIndex {
                     continue;
                 }
                 (Sameness::Exact, _) => true,
-                (Sameness::Phrase, cue) => cue > CueStrength::None,
+                (Sameness::Phrase | Sameness::Word, cue) => cue > CueStrength::None,
                 (Sameness::Near | Sameness::Named, cue) => cue == CueStrength::Strong,
                 (Sameness::Related, _) => false,
             };
+            // Nobody is sent on to the message that they are reading.
+            if place.record == word.record && !corrects {
+                continue;
+            }
             let known = found.entry(place).or_insert(corrects);
             *known |= corrects;
         }

@@ -15,6 +15,7 @@ use crate::ledger::conversation::replies::QuestionKind;
 use crate::ledger::conversation::replies::ReplyKind;
 use crate::ledger::conversation::replies::content_stems;
 use crate::ledger::conversation::replies::reply_kind;
+use crate::ledger::conversation::worth::announces;
 use crate::ledger::statements::is_identifier;
 
 /// How many points are held at once; the oldest go first. A list longer than this helps nobody.
@@ -149,7 +150,11 @@ impl OpenPoints {
                 .split_whitespace()
                 .any(|word| POLITE.contains(&word));
         let is_short = record.text.split_whitespace().take(ANSWER_WORDS + 1).count() <= ANSWER_WORDS;
-        let is_work = record.speaker == Speaker::Agent && !record.closes_turn;
+        let first = record
+            .sentences
+            .first()
+            .filter(|_| record.speaker == Speaker::Agent && !record.closes_turn);
+        let is_work = first.is_some_and(|first| announces(record.words_of(first), &first.signs));
         let is_news = is_short && !asks && all.iter().any(|stem| !used.contains(stem));
         self.points.retain_mut(|point| {
             match point.kind {
@@ -157,7 +162,7 @@ impl OpenPoints {
                     match reply_kind(&record.text, &point.stems, point.asks) {
                         ReplyKind::Answer => false,
                         // "Let me check" between calls is work on the answer, not the reply.
-                        ReplyKind::PutOff | ReplyKind::Unrelated if is_work => true,
+                        ReplyKind::PutOff if is_work => true,
                         ReplyKind::Unrelated if is_news => false,
                         ReplyKind::PutOff => {
                             point.has_reply = true;
@@ -179,7 +184,7 @@ impl OpenPoints {
 }
 
 /// Sentences behind a question with which its message may still end: "Want me to? It is a small change."
-const BEHIND_QUESTION: usize = 2;
+const BEHIND_QUESTION: usize = 4;
 
 /// Whether a message goes on to answer a question of its own: more follows it than a remark.
 fn is_answered_by_itself(record: &ConversationRecord, question: usize) -> bool {

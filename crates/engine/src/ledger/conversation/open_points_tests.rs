@@ -141,7 +141,7 @@ fn a_heading_a_quotation_and_a_question_that_its_message_answers_are_not_open() 
     for asked in [
         "## Your question: does the parser library have better handling?",
         "> Does the exporter block the release of the new parser?",
-        "Does the parser library handle that? Not really. It drops the flag. You would have to wrap it. I left it as it is.",
+        "Does the parser library handle that? Not really. It drops the flag. You would have to wrap it. That is much work. I left it as it is.",
     ] {
         assert!(waiting(&[(Speaker::Agent, asked), reply]).is_empty(), "{asked}");
     }

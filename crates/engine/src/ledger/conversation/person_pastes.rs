@@ -14,7 +14,7 @@ const SMALL_PASTE_LINES: usize = 4;
 /// Lines of a paste that are shown where there is no room for all of it.
 const TELLING_LINES: usize = 2;
 /// The part of the person's room that pastes may fill whole; the newest ones are.
-const PASTES_SHARE: u64 = 5;
+const PASTES_SHARE: u64 = 3;
 
 /// The large pastes of a message, as ranges of its sentences.
 pub(super) fn large_pastes(record: &ConversationRecord) -> Vec<Range<usize>> {

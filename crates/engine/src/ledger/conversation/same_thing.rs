@@ -22,6 +22,8 @@ pub enum Sameness {
     Related,
     /// They share the phrase, but one of them has more of it: "the port", "the port of the proxy".
     Near,
+    /// They share a single word, and the later one does not give the value as that of the word.
+    Word,
     /// They share the phrase that has the value.
     Phrase,
     /// They share the phrase, and say nothing of it but the value.
@@ -109,8 +111,9 @@ impl Comparison<'_> {
             (_, _, true) => Sameness::Named,
             (false, true, false) => Sameness::Phrase,
             (true, true, false) if distance == 0 && is_stated => Sameness::Phrase,
-            // A word in common beside two values proves nothing: "source failed at 12:40", "the 3 sources".
-            (true, _, _) => Sameness::Named,
+            // A word in common beside two values proves nothing by itself: "source failed at 12:40", "the 3 sources".
+            (true, true, false) if distance == 0 => Sameness::Word,
+            (true, _, false) => Sameness::Named,
             (_, _, false) => Sameness::Near,
         })
     }

@@ -21,12 +21,15 @@ pub fn person_words(message: &Message) -> String {
         .filter(|words| !opens_block(words))
         .map(|words| match words.len() > PASTE_SHOWN_BYTES {
             true => without_pastes(words),
-            false => without_noise(words),
+            false if words.len() > NOISE_SHOWN_BYTES => without_noise(words),
+            false => words.to_owned(),
         })
         .collect();
     words.join("\n")
 }
 
+/// A message up to this size, some 300 tokens, is kept with whatever is in it.
+const NOISE_SHOWN_BYTES: usize = 900;
 /// Lines of noise in a row from which on only the last of them is kept.
 const NOISE_LINES: usize = 4;
 
@@ -52,12 +55,14 @@ fn without_noise(words: &str) -> String {
 
 /// Whether a line is progress (`Compressing objects:  89% (263/295)`) or has hardly any words in it.
 fn is_noise(line: &str) -> bool {
-    let counted = line.contains("% (") && line.contains('/') && line.len() < 200;
+    let counted = line.contains("% (") && line.contains('/') && line.len() < 200 && !line.contains("? ");
     let words = line
         .split_whitespace()
         .filter(|word| word.chars().filter(|letter| letter.is_alphabetic()).count() >= 4);
     let signs = line.chars().filter(|letter| letter.is_ascii_punctuation()).count();
-    let is_binary = line.len() >= 40 && signs * 3 >= line.chars().count() && words.count() <= 3;
+    let seen = line.chars().filter(|letter| !letter.is_whitespace()).count();
+    // Prose has a sign in twenty letters, code one in five.
+    let is_binary = line.len() >= 40 && signs * 20 >= seen * 7 && words.count() <= 3;
     counted || is_binary && line.contains("..")
 }
 

@@ -17,13 +17,15 @@ const PHRASE_PART: f64 = 0.4;
 /// An answer of more sentences is a long one.
 const LONG_ANSWER: usize = 14;
 /// What the sentence with which a closing text begins is worth besides: it says how the turn ended.
-const LEAD_WORTH: f64 = 1.2;
+const LEAD_WORTH: f64 = 0.8;
 /// What a sentence that concludes is worth besides.
 const CONCLUSION_WORTH: f64 = 0.5;
 /// What is left of the worth of a sentence that only says what comes next.
 const ANNOUNCEMENT_PART: f64 = 0.2;
 /// What is left of the worth of a line that the person pasted.
 const PASTED_PART: f64 = 0.35;
+/// A closing text of at least this many sentences is a report.
+const REPORT_SENTENCES: usize = 4;
 /// A lead of at most this many words takes the next sentence along: "Done.", "Not really."
 const SHORT_LEAD: usize = 3;
 /// A sentence of at most this many words without a value says little.
@@ -77,8 +79,10 @@ impl Selector<'_> {
             worth += EXPECTED_USE_WORTH * (self.input.expected_use)(words).min(EXPECTED_USE_LIMIT);
         }
         let is_agent = record.speaker == Speaker::Agent;
-        worth += flag(is_agent && concludes(words), CONCLUSION_WORTH);
-        worth += flag(is_agent && record.closes_turn && is_lead(record, index), LEAD_WORTH);
+        // In a chat every line is a lead; a report says with its first one what the others explain.
+        let is_report = is_agent && record.closes_turn && record.sentences.len() >= REPORT_SENTENCES;
+        worth += flag(is_report && concludes(words), CONCLUSION_WORTH);
+        worth += flag(is_report && is_lead(record, index), LEAD_WORTH);
         if is_agent && announces(words, &signs) {
             worth *= ANNOUNCEMENT_PART;
         }

@@ -81,12 +81,12 @@ fn quote_end(text: &str, at: usize, letter: char) -> Option<usize> {
 fn is_abbreviation(text: &str) -> bool {
     let word = text.rsplit(char::is_whitespace).next().unwrap_or_default();
     let word = word.trim_start_matches(['(', '"', '«', '“', '*']);
-    if word.chars().count() == 1 {
-        return word.chars().all(char::is_uppercase) || word == "т" || word == "г";
-    }
     let alone = text.trim() == word;
     if alone && word.len() <= 3 && !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit()) {
         return true;
+    }
+    if word.chars().count() == 1 {
+        return word.chars().all(char::is_uppercase) || word == "т" || word == "г";
     }
     word.len() <= 12 && ABBREVIATIONS.contains(&word.to_lowercase().as_str())
 }
@@ -129,6 +129,7 @@ mod tests {
             &["Берём Postgres, т.к. он есть.", "Понял?"],
         );
         check("J. Smith said so. Fine.", &["J. Smith said so.", "Fine."]);
+        check("2. **Patch it.** Then go.", &["2. **Patch it.**", "Then go."]);
     }
 
     #[test]
