@@ -272,17 +272,12 @@ fn what_the_agent_admits_to_be_wrong_is_marked() {
 }
 
 #[test]
-fn progress_that_was_pasted_is_one_line() {
-    let progress: Vec<String> = (60..90)
-        .map(|share| format!("Compressing objects:  {share}% ({share}/100)"))
-        .collect();
-    let log = folded(&[said(Role::User, &format!("one line please?\n{}", progress.join("\n")))]);
-    assert_eq!(
-        words(&log),
-        [(
-            0,
-            Speaker::Person,
-            "one line please?\n[pasted log, 30 lines]\n> Compressing objects:  89% (89/100)"
-        )]
-    );
+fn binary_data_that_was_pasted_is_one_line() {
+    let data = "20:36:30 http.c:878 => Send data: ....D$......7..`\"..<.....N,7h...Df.....4<.......... q.TQ4.|F.\n";
+    let log = folded(&[said(
+        Role::User,
+        &format!("that is too much tracing:\n{}", data.repeat(6)),
+    )]);
+    let text = format!("that is too much tracing:\n[pasted log, 6 lines]\n> {}", data.trim());
+    assert_eq!(words(&log), [(0, Speaker::Person, text.as_str())]);
 }

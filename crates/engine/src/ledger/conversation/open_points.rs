@@ -15,7 +15,7 @@ use crate::ledger::conversation::replies::QuestionKind;
 use crate::ledger::conversation::replies::ReplyKind;
 use crate::ledger::conversation::replies::content_stems;
 use crate::ledger::conversation::replies::reply_kind;
-use crate::ledger::conversation::worth::announces;
+use crate::ledger::conversation::worth::begins_with_answer;
 use crate::ledger::statements::is_identifier;
 
 /// How many points are held at once; the oldest go first. A list longer than this helps nobody.
@@ -63,6 +63,9 @@ pub struct OpenPoint {
     /// Of a question: whether it is about the sentence before it.
     #[serde(default)]
     pub is_pointing: bool,
+    /// Of a question: whether the agent put it off between calls, and its turn goes on.
+    #[serde(default)]
+    is_at_work: bool,
 }
 
 /// What waits in a conversation.
@@ -117,6 +120,7 @@ impl OpenPoints {
                 has_reply: false,
                 asks: QuestionKind::of(words),
                 is_pointing,
+                is_at_work: false,
             });
         }
         if self.points.len() > POINTS_HELD {
@@ -150,22 +154,18 @@ impl OpenPoints {
                 .split_whitespace()
                 .any(|word| POLITE.contains(&word));
         let is_short = record.text.split_whitespace().take(ANSWER_WORDS + 1).count() <= ANSWER_WORDS;
-        let first = record
-            .sentences
-            .first()
-            .filter(|_| record.speaker == Speaker::Agent && !record.closes_turn);
-        let is_work = first.is_some_and(|first| announces(record.words_of(first), &first.signs));
+        // Between calls the agent may have said "let me check"; how it ends its turn is what it answers.
+        let closes = record.speaker == Speaker::Agent && record.closes_turn && begins_with_answer(&record.text);
         let is_news = is_short && !asks && all.iter().any(|stem| !used.contains(stem));
         self.points.retain_mut(|point| {
             match point.kind {
                 PointKind::Question if point.speaker != record.speaker && !point.has_reply => {
                     match reply_kind(&record.text, &point.stems, point.asks) {
                         ReplyKind::Answer => false,
-                        // "Let me check" between calls is work on the answer, not the reply.
-                        ReplyKind::PutOff if is_work => true,
                         ReplyKind::Unrelated if is_news => false,
                         ReplyKind::PutOff => {
                             point.has_reply = true;
+                            point.is_at_work = record.speaker == Speaker::Agent && !record.closes_turn;
                             true
                         }
                         // The agent may have done what it was asked for; the person has heard the question.
@@ -175,7 +175,11 @@ impl OpenPoints {
                         }
                     }
                 }
-                PointKind::Question if point.has_reply => !point.may_be_meant(all),
+                PointKind::Question if point.has_reply => {
+                    let is_answered = closes && point.speaker == Speaker::Person && point.is_at_work;
+                    point.is_at_work &= record.speaker == Speaker::Agent;
+                    !is_answered && !point.may_be_meant(all)
+                }
                 PointKind::Question => true,
                 PointKind::Promise => !point.may_be_meant(all),
             }

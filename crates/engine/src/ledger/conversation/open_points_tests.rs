@@ -150,11 +150,12 @@ fn a_heading_a_quotation_and_a_question_that_its_message_answers_are_not_open() 
 }
 
 #[test]
-fn words_between_calls_are_no_reply_to_the_person() {
+fn the_end_of_a_turn_answers_what_was_put_off_at_work() {
     let mut points = OpenPoints::default();
     let said = [
-        (Speaker::Person, "Who maintains the billing exporter?", false),
+        (Speaker::Person, "Can we show the source and the target?", false),
         (Speaker::Agent, "Let me check.", false),
+        (Speaker::Agent, "Yes, that is doable.", true),
     ];
     for (position, (speaker, text, closes_turn)) in said.into_iter().enumerate() {
         let mut record = ConversationRecord::new(position as u32, speaker, text);

@@ -113,7 +113,6 @@ impl Comparison<'_> {
             (true, true, false) if distance == 0 && is_stated => Sameness::Phrase,
             // A word in common beside two values proves nothing by itself: "source failed at 12:40", "the 3 sources".
             (true, true, false) if distance == 0 => Sameness::Word,
-            (true, _, false) => Sameness::Named,
             (_, _, false) => Sameness::Near,
         })
     }

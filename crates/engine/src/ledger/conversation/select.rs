@@ -50,6 +50,8 @@ pub struct Selector<'a> {
     pub(super) input: &'a SelectionInput<'a>,
     pub(super) frequencies: HashMap<String, u32>,
     pub(super) turns_of_phrase: TurnsOfPhrase,
+    /// Whether the agent works with tools here, and does not only talk.
+    pub(super) has_work: bool,
     /// Tokens of each sentence of the records, counted when first asked for.
     costs: HashMap<(usize, usize), u64>,
     /// How the agent's messages are built, read when first asked for.
@@ -83,6 +85,7 @@ impl<'a> Selector<'a> {
             input,
             frequencies,
             turns_of_phrase,
+            has_work: input.records.iter().any(is_work),
             costs: HashMap::new(),
             outlines: HashMap::new(),
             chosen: Selection::new(),
@@ -439,6 +442,11 @@ impl<'a> Selector<'a> {
         };
         missing + opens
     }
+}
+
+/// Whether a record holds words of the agent between calls.
+fn is_work(record: &ConversationRecord) -> bool {
+    record.speaker == Speaker::Agent && !record.closes_turn
 }
 
 /// Words in lower case that may tell sentences apart.

@@ -21,19 +21,16 @@ pub fn person_words(message: &Message) -> String {
         .filter(|words| !opens_block(words))
         .map(|words| match words.len() > PASTE_SHOWN_BYTES {
             true => without_pastes(words),
-            false if words.len() > NOISE_SHOWN_BYTES => without_noise(words),
-            false => words.to_owned(),
+            false => without_noise(words),
         })
         .collect();
     words.join("\n")
 }
 
-/// A message up to this size, some 300 tokens, is kept with whatever is in it.
-const NOISE_SHOWN_BYTES: usize = 900;
 /// Lines of noise in a row from which on only the last of them is kept.
 const NOISE_LINES: usize = 4;
 
-/// Words without runs of lines that nobody can use: progress that was printed over and over, binary data.
+/// Words without runs of lines of binary data, which nobody can use.
 fn without_noise(words: &str) -> String {
     let lines: Vec<&str> = words.split_inclusive('\n').collect();
     let mut said = String::with_capacity(words.len());
@@ -53,9 +50,8 @@ fn without_noise(words: &str) -> String {
     said.trim().to_owned()
 }
 
-/// Whether a line is progress (`Compressing objects:  89% (263/295)`) or has hardly any words in it.
+/// Whether a line is binary data: mostly signs, and hardly any words.
 fn is_noise(line: &str) -> bool {
-    let counted = line.contains("% (") && line.contains('/') && line.len() < 200 && !line.contains("? ");
     let words = line
         .split_whitespace()
         .filter(|word| word.chars().filter(|letter| letter.is_alphabetic()).count() >= 4);
@@ -63,7 +59,7 @@ fn is_noise(line: &str) -> bool {
     let seen = line.chars().filter(|letter| !letter.is_whitespace()).count();
     // Prose has a sign in twenty letters, code one in five.
     let is_binary = line.len() >= 40 && signs * 20 >= seen * 7 && words.count() <= 3;
-    counted || is_binary && line.contains("..")
+    is_binary && line.contains("..")
 }
 
 fn without_pastes(words: &str) -> String {

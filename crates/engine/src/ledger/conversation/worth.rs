@@ -79,8 +79,8 @@ impl Selector<'_> {
             worth += EXPECTED_USE_WORTH * (self.input.expected_use)(words).min(EXPECTED_USE_LIMIT);
         }
         let is_agent = record.speaker == Speaker::Agent;
-        // In a chat every line is a lead; a report says with its first one what the others explain.
-        let is_report = is_agent && record.closes_turn && record.sentences.len() >= REPORT_SENTENCES;
+        // A report on work says with its first sentence what the others explain. In a chat the person's words are worth more than any answer.
+        let is_report = is_agent && self.has_work && record.closes_turn && record.sentences.len() >= REPORT_SENTENCES;
         worth += flag(is_report && concludes(words), CONCLUSION_WORTH);
         worth += flag(is_report && is_lead(record, index), LEAD_WORTH);
         if is_agent && announces(words, &signs) {
@@ -144,6 +144,12 @@ pub(super) fn is_lead(record: &ConversationRecord, index: usize) -> bool {
     index == first || is_short(first) && spoken.next() == Some(index)
 }
 
+/// Whether a text begins with yes, no or the like.
+pub(super) fn begins_with_answer(text: &str) -> bool {
+    let first = text.trim_start().split(|letter: char| !letter.is_alphanumeric()).next();
+    first.is_some_and(|first| ANSWERS.contains(&first.to_lowercase().as_str()))
+}
+
 fn concludes(words: &str) -> bool {
     let lower = words.to_lowercase();
     CONCLUSIONS.split("; ").any(|phrase| lower.contains(phrase))
@@ -155,11 +161,7 @@ pub(super) fn announces(words: &str, signs: &SentenceSigns) -> bool {
         return false;
     }
     let lower = words.trim_start_matches(['*', '-', ' ']).to_lowercase();
-    let first = lower
-        .split(|letter: char| !letter.is_alphanumeric())
-        .next()
-        .unwrap_or_default();
-    if ANSWERS.contains(&first) {
+    if begins_with_answer(&lower) {
         return false;
     }
     if ANNOUNCING

@@ -44,8 +44,11 @@ fn said(ledger: &Ledger, kept: &BTreeSet<u32>) -> Vec<ViewLine> {
         let text = format!("- {} {words}", source(by, number, number));
         views.push(ViewLine::new(section, number, text));
     };
-    let waiting: Vec<_> = log.open_points().waiting().collect();
-    for point in waiting.into_iter().rev() {
+    let mut waiting: Vec<_> = log.open_points().waiting().collect();
+    waiting.reverse();
+    // A question that needs the sentence before it takes the room of two others.
+    waiting.sort_by_key(|point| point.is_pointing);
+    for point in waiting {
         let record = &log.records()[point.record as usize];
         let Some(sentence) = record.sentences.get(point.sentence as usize) else {
             continue;
