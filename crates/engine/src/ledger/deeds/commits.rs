@@ -204,7 +204,8 @@ impl Commits {
 
     /// A commit: as its output names it, or by the message it was given where that is quiet. An amended one takes the place of the old.
     fn commit(&mut self, message: u32, is_amend: bool, subject: Option<&str>, body: &str) {
-        if NOTHING.iter().any(|words| body.contains(words)) {
+        // A status in the same output may say so of what is left.
+        if !COMMITTED.is_match(body) && NOTHING.iter().any(|words| body.contains(words)) {
             return;
         }
         let newest = self
@@ -381,6 +382,11 @@ mod tests {
                 ("git commit --amend --no-edit", None, "[main 5d6e7f8] a"),
             ]),
             ["commit 5d6e7f8 a (on main) m4"]
+        );
+        let rest = "[main 1a2b3c4] a\nno changes added to commit";
+        assert_eq!(
+            lines(&[("git commit -m a", Some("a"), rest)]),
+            ["commit 1a2b3c4 a (on main) m3"]
         );
         assert_eq!(
             lines(&[
