@@ -197,7 +197,9 @@ impl SubjectIndex {
             };
             let sameness = compare(earlier, &later.subject, &later.own, &is_rare);
             let corrects = match (sameness, later.cue) {
-                (Sameness::Other, _) | (Sameness::Named | Sameness::Word, CueStrength::None) => continue,
+                (Sameness::Other, _) | (Sameness::Named, CueStrength::None) => continue,
+                // Without words of correction a single word must stand nowhere else: not "source", of which everything speaks.
+                (Sameness::Word, CueStrength::None) if !self.shares_unique_word(earlier, later) => continue,
                 // Sentences of one message that nothing sets against each other give values of different things.
                 (_, CueStrength::None) | (Sameness::Related, _) if place.record == word.record => continue,
                 // "avocet-54 的更新日志还得补上", and the same of bittern-39.
@@ -257,6 +259,14 @@ impl SubjectIndex {
     fn gives(&self, place: SentencePlace, value: &SubjectTerm) -> bool {
         let terms = self.subject(place).map_or(&[][..], |subject| &subject.terms);
         terms.iter().any(|term| term.stem == value.stem && !term.is_rejected)
+    }
+
+    /// Whether two sentences share a word that no other sentence has.
+    fn shares_unique_word(&self, earlier: &SentenceSubject, later: &LaterSentence) -> bool {
+        let is_unique = |word: &SubjectTerm| self.by_word.get(&word.stem).is_some_and(|places| places.len() == 1);
+        earlier
+            .words()
+            .any(|word| later.subject.has(&word.stem) && is_unique(word))
     }
 
     fn sharing_words(&self, later: &LaterSentence) -> Vec<SentencePlace> {

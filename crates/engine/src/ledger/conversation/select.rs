@@ -188,13 +188,17 @@ impl<'a> Selector<'a> {
     fn choose_newest_exchange(&mut self, budget: u64) {
         let records = self.input.records;
         let newest = records.iter().rposition(|record| record.speaker == Speaker::Person);
-        if let Some(newest) = newest {
-            self.choose_exchange(newest, budget / 2, NEWEST_PROPOSAL_TOKENS);
-        }
+        let Some(newest) = newest else { return };
+        // In a chat almost every answer ends in a question or a list, and few of the person's messages choose from it.
+        let most = match self.has_work {
+            true => NEWEST_PROPOSAL_TOKENS,
+            false => PROPOSAL_TOKENS / 2,
+        };
+        self.choose_exchange(newest, budget / 2, most);
         // Other replies that stay are shown without what they answer, unless it is quoted here.
-        let warm = (0..records.len()).rev().filter(|position| {
+        let warm = (0..newest).rev().filter(|position| {
             let record = &records[*position];
-            record.speaker == Speaker::Person && !(self.input.is_cold)(record.number)
+            self.has_work && record.speaker == Speaker::Person && !(self.input.is_cold)(record.number)
         });
         for position in warm.collect::<Vec<_>>() {
             self.choose_exchange(position, budget / 2, PROPOSAL_TOKENS);

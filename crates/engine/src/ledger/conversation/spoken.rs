@@ -10,7 +10,9 @@ use crate::transcript::PasteKind;
 use crate::transcript::split_pastes;
 
 /// A message up to this size is kept with what was pasted into it.
-const PASTE_SHOWN_BYTES: usize = 1_200;
+const PASTE_SHOWN_BYTES: usize = 2_000;
+/// A paste of at most this many bytes stands in a longer message as well.
+const SMALL_PASTE_BYTES: usize = 300;
 /// Telling lines of something that was pasted.
 const PASTE_LINES: usize = 4;
 /// The person's own words of a message; what they pasted into a long one is named, with its telling lines.
@@ -52,13 +54,15 @@ fn without_noise(words: &str) -> String {
 
 /// Whether a line is binary data: mostly signs, and hardly any words.
 fn is_noise(line: &str) -> bool {
-    let words = line
-        .split_whitespace()
-        .filter(|word| word.chars().filter(|letter| letter.is_alphabetic()).count() >= 4);
+    let is_word = |word: &&str| {
+        let word = word.trim_matches(|letter: char| letter.is_ascii_punctuation());
+        word.chars().count() >= 3 && word.chars().all(char::is_alphabetic)
+    };
+    let words = line.split_whitespace().filter(is_word).count();
     let signs = line.chars().filter(|letter| letter.is_ascii_punctuation()).count();
     let seen = line.chars().filter(|letter| !letter.is_whitespace()).count();
     // Prose has a sign in twenty letters, code one in five.
-    let is_binary = line.len() >= 40 && signs * 20 >= seen * 7 && words.count() <= 3;
+    let is_binary = line.len() >= 40 && signs * 20 >= seen * 7 && words <= 3;
     is_binary && line.contains("..")
 }
 
@@ -67,7 +71,7 @@ fn without_pastes(words: &str) -> String {
     for passage in split_pastes(words) {
         match passage.kind {
             PassageKind::Said => said.push_str(passage.text),
-            PassageKind::Pasted(_) if passage.text.len() <= PASTE_SHOWN_BYTES / 4 => said.push_str(passage.text),
+            PassageKind::Pasted(_) if passage.text.len() <= SMALL_PASTE_BYTES => said.push_str(passage.text),
             PassageKind::Pasted(kind) => {
                 let lines = passage.text.trim().lines().count();
                 said.push_str(&format!("[pasted {}, {lines} lines]\n", paste_name(kind)));
