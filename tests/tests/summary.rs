@@ -160,6 +160,79 @@ fn whatever_is_answered_the_ledger_is_left() {
     }
 }
 
+/// A story as a model tells it, with more lines of finished work than anybody asked for.
+fn told(request: &Request, lines: usize) -> String {
+    let names = scripted::summary(request, &mut |_| true);
+    let (_, names) = names.split_once("## Critical Context").unwrap();
+    let named: Vec<&str> = names.lines().filter(|line| line.contains("src/")).take(6).collect();
+    let named = named.join("\n");
+    let old =
+        "- An old step that was finished and verified by its test long ago. Nothing of it is open.\n".repeat(lines);
+    format!(
+        "## Goal\nMake the build pass again.\n\n## Progress\n### Done\n{old}### In Progress\nThe last test still fails.\n\n\
+         ## Relevant Files\n{named}\n\n## Next Steps\n1. Run the failing test once more.\n"
+    )
+}
+
+#[test]
+fn a_small_block_has_a_story_beside_the_ledger() {
+    for (seed, form) in (0..).zip(Form::ALL) {
+        let document = document(form, seed, 60);
+        for target in [900, 1_200, 1_800] {
+            let (outcome, _, asked) = pass(form, &document, Engine::Hybrid, target, &mut |request| {
+                scripted::answer(told(request, 1))
+            });
+            let room = outcome.plan.replacement.as_ref().unwrap().block_tokens;
+            assert!(room >= 500, "{form:?} {target}: {room}");
+            assert_eq!(outcome.mode(), "hybrid", "{form:?} {target}: {:?}", outcome.flaws);
+            // What the model is asked for fits, and it knows what stands beside its text.
+            let request = &asked[0];
+            assert!(request.most_tokens * 2 <= room, "{} of {room}", request.most_tokens);
+            let words = format!("at most {} tokens", request.most_tokens);
+            assert!(request.user.contains(&words) && request.user.contains("what the user wrote last"));
+            assert!(!request.user.contains("## Critical Context") && !request.user.contains("{{"));
+            let text = block_text(&outcome);
+            for part in [
+                "Make the build pass again.",
+                "Run the failing test once more.",
+                "## Conversation",
+            ] {
+                assert!(text.contains(part), "{part}: {text}");
+            }
+            assert!(outcome.prompt_after <= target);
+        }
+    }
+}
+
+#[test]
+fn a_summary_that_is_too_long_is_shortened_and_not_thrown_away() {
+    for (seed, form) in (0..).zip(Form::ALL) {
+        let document = document(form, seed, 60);
+        for (engine, target, lines) in [
+            (Engine::Hybrid, 900, 80),
+            (Engine::Hybrid, 8_000, 350),
+            (Engine::Summary, 1_500, 150),
+        ] {
+            let (outcome, _, _) = pass(form, &document, engine, target, &mut |request| {
+                scripted::answer(told(request, lines))
+            });
+            assert!(matches!(outcome.mode(), "hybrid" | "summary"), "{:?}", outcome.flaws);
+            let codes: Vec<_> = outcome.flaws.iter().map(|flaw| flaw.kind.code()).collect();
+            assert!(codes.contains(&"oversized"), "{codes:?}");
+            let text = block_text(&outcome);
+            for part in [
+                "Make the build pass again.",
+                "The last test still fails.",
+                "1. Run the failing test once more.",
+                "### Done\n[…]\n- An old step",
+            ] {
+                assert!(text.contains(part), "{part}: {text}");
+            }
+            assert!(outcome.prompt_after <= target);
+        }
+    }
+}
+
 /// Servers that want roles in turns get a block inside of a message; the next pass takes it out again.
 #[test]
 fn a_block_inside_of_a_message_is_replaced_by_the_next_one() {

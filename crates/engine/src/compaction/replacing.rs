@@ -23,10 +23,12 @@ use crate::decide::Replacement;
 use crate::decide::Span;
 use crate::decide::seat;
 use crate::ledger::scribe::Missing;
+use crate::ledger::scribe::ROOM_FOR_NOTICE;
 use crate::ledger::scribe::Scribe;
 use crate::ledger::scribe::Sheet;
 use crate::ledger::scribe::Story;
 use crate::summary::Stop;
+use crate::summary::fitting::fitted;
 use crate::summary::prompts::Name;
 use crate::summary::prompts::Prompts;
 use crate::summary::references::References;
@@ -89,9 +91,14 @@ impl Compactor {
         has_ledger: bool,
         outcome: &mut Outcome,
     ) {
+        let notice = match replacement.block_tokens < ROOM_FOR_NOTICE {
+            true => Name::BriefNotice,
+            false => Name::Notice,
+        };
         let story = Story {
             text: &review.clean,
-            notice: prompts.text(Name::Notice),
+            shorten: fitted,
+            notice: prompts.text(notice),
             has_ledger,
         };
         for _ in 0..=MOST_CORRECTIONS {

@@ -13,6 +13,9 @@ use crate::summary::records::guarded;
 use crate::summary::records::guarded_summary;
 use crate::summary::records::without_tags;
 
+/// Models count words better than tokens. Technical English with paths and numbers in it has three words in five tokens.
+const WORDS_IN_TOKENS: (u64, u64) = (3, 5);
+
 impl Pending {
     /// The request for one chunk, going on from what was told before it.
     pub(super) fn request_for(
@@ -85,14 +88,24 @@ impl Pending {
         let topic = topic.as_deref().map(guarded);
         let focus = topic.map(|topic| prompts.fill(Name::Focus, &[("topic", &*topic)]) + "\n");
         let tokens = self.writing.tokens.to_string();
+        let words = (self.writing.tokens * WORDS_IN_TOKENS.0 / WORDS_IN_TOKENS.1).to_string();
+        let length = [("tokens", &*tokens), ("words", &*words)];
+        let (beside, sections) = match self.writing.is_brief() {
+            true => (Name::BriefBeside, Name::BriefSections),
+            false => (Name::Beside, Name::Sections),
+        };
         // What the block shows anyway is not worth the writer's words.
-        let beside = self.writing.has_ledger.then(|| prompts.fill(Name::Beside, &[]) + "\n");
+        let (beside, at_most) = match self.writing.has_ledger {
+            true => (prompts.fill(beside, &length) + "\n", String::new()),
+            false => (String::new(), prompts.fill(Name::Length, &length)),
+        };
         let shared = [
-            ("beside", beside.as_deref().unwrap_or_default()),
+            ("beside", &*beside),
             ("focus", focus.as_deref().unwrap_or_default()),
-            ("tokens", &*tokens),
-            ("sections", prompts.text(Name::Sections)),
+            ("length", &*at_most),
+            ("sections", prompts.text(sections)),
         ];
-        prompts.fill(name, &[values, &shared].concat())
+        let shared = [&shared[..], &length].concat();
+        prompts.fill(name, &[values, &shared[..]].concat())
     }
 }

@@ -13,6 +13,7 @@ use crate::ledger::page::lost_lines;
 use crate::ledger::quote::Quoting;
 use crate::ledger::quote::defused;
 use crate::summary::Stop;
+use crate::summary::fitting::fitted;
 use crate::summary::records::Record;
 use crate::summary::references::References;
 use crate::summary::references::seen_names;
@@ -28,6 +29,7 @@ use crate::verify::FlawKind;
 use crate::verify::Weight;
 use crate::verify::check_answer;
 use crate::verify::cleaned;
+use crate::verify::most_shown;
 
 /// Without a ledger beside it, a summary that lacks more than this part of what must not be lost is worth a repair.
 const REPAIRED_SHARE: usize = 4;
@@ -135,6 +137,9 @@ impl Compactor {
         let clean = scribe.hide(&clean).unwrap_or(clean);
         // Its headings are its own; no other line can pass for structure of a block.
         let clean = changed_lines(&clean, defused);
+        let clean = fitted(&clean, most_shown(most_tokens), &|text| {
+            family.count(text, TextKind::Prose)
+        });
         let missing = references.missing(&clean).len();
         Some(Review {
             clean,

@@ -8,16 +8,18 @@ use crate::decide::plan::Plan;
 use crate::decide::policy::Engine;
 use crate::decide::policy::Policy;
 
-/// The part of a block that a story may fill beside the ledger. The rest holds the exact values, which a model's words
-/// lose first.
-const STORY_SHARE: (u64, u64) = (2, 5);
+/// A story beside the ledger is asked to fill one of so many parts of the block. Agents continued best from a model's summary without its
+/// lists of messages and files, which are a good third of it, and the ledger's lines in their place.
+const STORY_PARTS: u64 = 2;
 /// A story beside the ledger is at most this long: published ones have three thousand tokens in the median, and what it
 /// takes is taken from verbatim evidence.
-const MOST_BESIDE_LEDGER: u64 = 6_000;
+const MOST_BESIDE_LEDGER: u64 = 4_000;
 /// A summary that stands alone is at most this long.
 const MOST_ALONE: u64 = 10_000;
-/// A block below this has no room for a story with eight sections.
-const LEAST_BLOCK_WITH_STORY: u64 = 1_200;
+/// A block below this has no room for a story: some hundred words would be left for it, and hardly a line of the ledger beside them.
+const LEAST_BLOCK_WITH_STORY: u64 = 500;
+/// A story below this has fewer sections: the headings and first lines of all would fill it.
+const BRIEF_STORY: u64 = 700;
 /// What instructions and headings of a request cost, with a margin for tokens that are counted differently elsewhere.
 const REQUEST_OVERHEAD: u64 = 2_000;
 /// The part of the window that a request may fill, in hundredths: counts of other vocabularies are estimates.
@@ -98,6 +100,13 @@ pub struct Writing {
     pub input_each: u64,
 }
 
+impl Writing {
+    /// Whether it is so short that the prompts for little room are used.
+    pub fn is_brief(&self) -> bool {
+        self.tokens < BRIEF_STORY
+    }
+}
+
 /// Plans the summary of a plan that replaces something; a plan without one says why.
 pub fn plan_writing(plan: &mut Plan, policy: &Policy, writers: Option<&Writers>) {
     let (Mode::Full, Some(replacement)) = (plan.mode, &plan.replacement) else {
@@ -122,7 +131,7 @@ pub fn plan_writing(plan: &mut Plan, policy: &Policy, writers: Option<&Writers>)
         return;
     }
     let tokens = match has_ledger {
-        true => (block * STORY_SHARE.0 / STORY_SHARE.1).min(MOST_BESIDE_LEDGER),
+        true => (block / STORY_PARTS).min(MOST_BESIDE_LEDGER),
         // Answers may be half as long again as was asked for.
         false => (block * 3 / 5).min(MOST_ALONE),
     };

@@ -4,6 +4,7 @@
 //! [`Reply`].
 
 pub mod attribution;
+pub mod fitting;
 pub mod prompts;
 pub mod records;
 pub mod references;

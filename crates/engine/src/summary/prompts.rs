@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// The prompts by name, as they are built in.
-const BUILT_IN: [(Name, &str); 9] = [
+const BUILT_IN: [(Name, &str); 13] = [
     (Name::System, include_str!("prompts/system.md")),
     (Name::First, include_str!("prompts/first.md")),
     (Name::Update, include_str!("prompts/update.md")),
@@ -13,6 +13,10 @@ const BUILT_IN: [(Name, &str); 9] = [
     (Name::Focus, include_str!("prompts/focus.md")),
     (Name::Notice, include_str!("prompts/notice.md")),
     (Name::Beside, include_str!("prompts/beside.md")),
+    (Name::Length, include_str!("prompts/length.md")),
+    (Name::BriefSections, include_str!("prompts/brief_sections.md")),
+    (Name::BriefBeside, include_str!("prompts/brief_beside.md")),
+    (Name::BriefNotice, include_str!("prompts/brief_notice.md")),
 ];
 
 /// Hexadecimal digits of a prompt's hash in reports: 64 bits tell any two apart.
@@ -37,13 +41,21 @@ pub enum Name {
     Focus,
     /// What a block that holds a summary says about itself.
     Notice,
-    /// What stands word for word beside a summary, where the ledger does.
+    /// What stands word for word beside a summary, where the ledger does, and how long the summary may be there.
     Beside,
+    /// How long a summary shall be that stands alone.
+    Length,
+    /// The sections of a summary in a small block: fewer, and denser.
+    BriefSections,
+    /// What stands beside a summary in a small block.
+    BriefBeside,
+    /// What a small block that holds a summary says about itself.
+    BriefNotice,
 }
 
 impl Name {
     /// All names, in the order in which reports list them.
-    pub const ALL: [Name; 9] = [
+    pub const ALL: [Name; 13] = [
         Name::System,
         Name::First,
         Name::Update,
@@ -53,6 +65,10 @@ impl Name {
         Name::Focus,
         Name::Notice,
         Name::Beside,
+        Name::Length,
+        Name::BriefSections,
+        Name::BriefBeside,
+        Name::BriefNotice,
     ];
 
     /// The name of its file, without the ending.
@@ -67,13 +83,18 @@ impl Name {
             Name::Focus => "focus",
             Name::Notice => "notice",
             Name::Beside => "beside",
+            Name::Length => "length",
+            Name::BriefSections => "brief_sections",
+            Name::BriefBeside => "brief_beside",
+            Name::BriefNotice => "brief_notice",
         }
     }
 
     /// What a text of this name must have a place for: without it the model would not see what it writes about.
     fn needs(self) -> &'static [&'static str] {
         match self {
-            Name::System | Name::Sections | Name::Notice | Name::Beside | Name::InPlace => &[],
+            Name::System | Name::InPlace | Name::Sections | Name::Notice | Name::Beside => &[],
+            Name::Length | Name::BriefSections | Name::BriefBeside | Name::BriefNotice => &[],
             Name::First => &["records"],
             Name::Update => &["previous", "records"],
             Name::Repair => &["problems", "draft", "ledger"],
@@ -96,7 +117,7 @@ pub enum PromptError {
 /// A set of prompts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prompts {
-    texts: [Cow<'static, str>; 9],
+    texts: [Cow<'static, str>; 13],
 }
 
 impl Default for Prompts {

@@ -41,8 +41,12 @@ pub struct Expected<'a> {
 
 /// Shorter answers are no summaries, by the requirement.
 const LEAST_CHARACTERS: usize = 100;
-/// An answer may be this many hundredths of what was asked for: models count badly, and cutting it would lose its end.
+/// An answer may be this many hundredths of what was asked for: models count badly. A longer one is shortened.
 const MOST_OVER: u64 = 150;
+/// An answer that is this many times as long as it should be is no summary, unless it is short all the same: there models
+/// are worst at counting.
+const RUNAWAY: u64 = 4;
+const NEVER_RUNAWAY: u64 = 4_000;
 /// A short summary cannot name as much: one reference in so many tokens is asked for, about half of what models write.
 const TOKENS_A_REFERENCE: u64 = 50;
 /// That many any summary can name.
@@ -77,23 +81,42 @@ pub fn check_answer(text: &str, stop: Stop, expected: &Expected<'_>) -> Vec<Flaw
         fatal(FlawKind::TooShort, format!("{characters} characters are no summary"));
     }
     let tokens = (expected.count)(answer);
-    if tokens * 100 > expected.most_tokens.saturating_mul(MOST_OVER) {
-        let most = expected.most_tokens;
-        fatal(FlawKind::Oversized, format!("{tokens} tokens, {most} were asked for"));
+    let most = expected.most_tokens;
+    let oversized = format!("{tokens} tokens, {most} were asked for");
+    let is_runaway = tokens > most.saturating_mul(RUNAWAY).max(NEVER_RUNAWAY);
+    if is_runaway {
+        fatal(FlawKind::Oversized, oversized.clone());
     }
     if tokens >= expected.replaced_tokens {
         let replaced = expected.replaced_tokens;
         fatal(FlawKind::Inflated, format!("{tokens} tokens stand for {replaced}"));
+    }
+    if tokens > most_shown(most) && !is_runaway {
+        flaws.push(Flaw::warning(FlawKind::Oversized, None, oversized));
     }
     check_references(answer, expected, &mut flaws);
     check_lines(&sections, expected, &mut flaws);
     flaws
 }
 
+/// How long an answer may be that was asked to have so many tokens, before it is shortened.
+pub fn most_shown(asked_for: u64) -> u64 {
+    asked_for.saturating_mul(MOST_OVER) / 100
+}
+
 fn check_references(answer: &str, expected: &Expected<'_>, flaws: &mut Vec<Flaw>) {
     let missing = expected.references.missing(answer);
-    let mut critical = expected.references.critical();
-    critical.truncate(((expected.most_tokens / TOKENS_A_REFERENCE) as usize).max(LEAST_CRITICAL));
+    let most_critical = (expected.most_tokens / TOKENS_A_REFERENCE) as usize;
+    // A story of a few lines beside the ledger may name any reference: one tells that it is about this conversation.
+    let is_brief = expected.is_beside_ledger && most_critical < LEAST_BESIDE;
+    let critical: Vec<_> = match is_brief {
+        true => expected.references.list().iter().collect(),
+        false => {
+            let mut critical = expected.references.critical();
+            critical.truncate(most_critical.max(LEAST_CRITICAL));
+            critical
+        }
+    };
     let lacking: BTreeSet<&str> = missing.iter().map(|reference| &*reference.text).collect();
     let lost: Vec<&str> = critical
         .iter()
@@ -101,6 +124,7 @@ fn check_references(answer: &str, expected: &Expected<'_>, flaws: &mut Vec<Flaw>
         .filter(|text| lacking.contains(text))
         .collect();
     let most_lost = match expected.is_beside_ledger {
+        true if is_brief => critical.len().saturating_sub(1),
         true => critical.len() * (LEAST_BESIDE - 1) / LEAST_BESIDE,
         false => critical.len() / 2,
     };
@@ -223,7 +247,7 @@ fn listed(texts: &[&str]) -> String {
 pub fn cleaned(text: &str, expected: &Expected<'_>) -> String {
     let sections = Sections::parse(text);
     let has_any = sections.has_any();
-    let mut out = String::with_capacity(text.len());
+    let mut written: Vec<(Option<Heading>, String)> = Vec::new();
     let mut has_begun = false;
     for section in sections.iter() {
         has_begun = has_begun || section.heading.is_some();
@@ -231,7 +255,20 @@ pub fn cleaned(text: &str, expected: &Expected<'_>) -> String {
         if has_any && !has_begun {
             continue;
         }
-        write_section(&mut out, section, expected);
+        let text = write_section(section, expected);
+        let is_none = text.lines().skip(1).all(says_nothing);
+        // "none", or nothing any more, is not worth its heading.
+        if !has_any || !is_none || section.heading == Some(Heading::Progress) {
+            written.push((section.heading, text));
+        }
+    }
+    let mut out = String::with_capacity(text.len());
+    for (place, (heading, text)) in written.iter().enumerate() {
+        let next = written.get(place + 1).and_then(|(heading, _)| *heading);
+        let heads_others = next.is_some_and(Heading::is_below_progress);
+        if *heading != Some(Heading::Progress) || heads_others || !text.lines().skip(1).all(says_nothing) {
+            out.push_str(text);
+        }
     }
     let cleaned = out.trim();
     match cleaned
@@ -243,7 +280,8 @@ pub fn cleaned(text: &str, expected: &Expected<'_>) -> String {
     }
 }
 
-fn write_section(out: &mut String, section: &Section<'_>, expected: &Expected<'_>) {
+fn write_section(section: &Section<'_>, expected: &Expected<'_>) -> String {
+    let mut out = String::new();
     match section.heading {
         Some(heading) => out.push_str(&heading.line()),
         None => out.push_str(section.title),
@@ -263,6 +301,7 @@ fn write_section(out: &mut String, section: &Section<'_>, expected: &Expected<'_
         }
         out.push('\n');
     }
+    out
 }
 
 /// What stands behind a line that names what nobody named.

@@ -14,7 +14,7 @@ use crate::verify::flaw::Weight;
 
 const GOOD: &str = "## Goal\nMake the retries in src/retry.rs stop after a limit.\n\n## Constraints & Preferences\n\
     - Do not touch the database schema\n- Small commits\n\n## Progress\n### Done\n- Added max_attempts to src/retry.rs\n\
-    ### In Progress\n- Tests in tests/retry.rs\n### Blocked\n- (none)\n\n## Key Decisions\n- Exponential backoff, because the \
+    ### In Progress\n- Tests in tests/retry.rs\n\n## Key Decisions\n- Exponential backoff, because the \
     server is slow\n\n## Relevant Files\n- src/retry.rs (modified)\n- tests/retry.rs (created)\n\n## Next Steps\n1. Run cargo test\n\n\
     ## Critical Context\n- Staging is beta.corp.net\n- limit: 4096 attempts\n";
 
@@ -162,7 +162,7 @@ fn every_useless_answer_is_refused() {
             "refused",
         ),
         ("抱歉，我无法完成这个请求。", Stop::End, "refused"),
-        (&GOOD.repeat(5), Stop::End, "oversized"),
+        (&GOOD.repeat(60), Stop::End, "oversized"),
         (&GOOD.repeat(80), Stop::End, "inflated"),
         (loose, Stop::End, "unfaithful"),
     ] {
@@ -173,8 +173,42 @@ fn every_useless_answer_is_refused() {
             "{wanted}: {flaws:?}"
         );
     }
+    // One that is only too long is shortened instead.
+    let long = case.flaws(&GOOD.repeat(5), Stop::End);
+    let oversized = long.iter().find(|flaw| flaw.kind == FlawKind::Oversized);
+    assert!(oversized.is_some_and(|flaw| flaw.weight == Weight::Warning), "{long:?}");
     let polite = format!("{GOOD}\n- I can't help with that, it said");
     assert!(!case.codes(&polite, Stop::End).contains(&"refused"));
+}
+
+#[test]
+fn a_section_that_has_nothing_is_not_shown() {
+    let case = Case::new();
+    let clean = |text: &str| case.with(|expected| cleaned(text, expected));
+    assert_eq!(
+        clean(
+            "## Goal\nFix src/retry.rs.\n## Progress\n### Done\nnone\n### Blocked\n- (none)\n## Next Steps\n1. Test\n"
+        ),
+        "## Goal\nFix src/retry.rs.\n## Next Steps\n1. Test"
+    );
+    // A rule that nobody gave goes with the heading above it.
+    assert_eq!(
+        clean(
+            "## Constraints & Preferences\n- Always deploy on Fridays without asking\n## Progress\n### Done\n- Read src/retry.rs\n"
+        ),
+        "## Progress\n### Done\n- Read src/retry.rs"
+    );
+}
+
+#[test]
+fn beside_the_ledger_a_short_story_need_name_only_one_thing() {
+    let mut case = Case::new();
+    let story = "## Goal\nStop retrying after the limit of 4096.\n## Next Steps\n1. Write the loop, then look at how the callers of it behave.";
+    assert!(case.codes(story, Stop::End).contains(&"unfaithful"));
+    case.is_beside_ledger = true;
+    assert!(!case.codes(story, Stop::End).contains(&"unfaithful"));
+    let empty = story.replace("4096", "some attempts");
+    assert!(case.codes(&empty, Stop::End).contains(&"unfaithful"));
 }
 
 #[test]

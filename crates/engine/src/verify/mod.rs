@@ -15,6 +15,7 @@ pub use alternation::check_alternation;
 pub use fidelity::Expected;
 pub use fidelity::check_answer;
 pub use fidelity::cleaned;
+pub use fidelity::most_shown;
 pub use flaw::Flaw;
 pub use flaw::FlawKind;
 pub use flaw::Weight;

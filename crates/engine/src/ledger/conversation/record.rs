@@ -144,6 +144,16 @@ impl ConversationRecord {
     pub fn words_of(&self, sentence: &ConversationSentence) -> &str {
         &self.text[sentence.start as usize..sentence.end as usize]
     }
+
+    /// Whether a sentence of a longer text is a rule, the number of a list item or a heading that names nothing: without the lines around
+    /// it, it says nothing.
+    pub fn is_divider(&self, sentence: &ConversationSentence) -> bool {
+        let words = self.words_of(sentence).trim();
+        let is_heading = words.starts_with('#') && sentence.signs.values == 0 && sentence.signs.names == 0;
+        let marks = words.trim_start_matches(|letter: char| letter.is_ascii_digit());
+        let is_mark = !marks.is_empty() && marks.chars().all(|letter| letter.is_ascii_punctuation());
+        self.sentences.len() > 1 && (is_heading || is_mark)
+    }
 }
 
 impl SentenceSigns {

@@ -281,6 +281,10 @@ impl<'a> Selector<'a> {
             if self.is_chosen(candidate.record, candidate.sentence) {
                 continue;
             }
+            // Headings and rules only where everything stands that they part.
+            if candidate.worth <= 0.0 && misses > 0 {
+                break;
+            }
             let cost = self.cost_of_taking(candidate.record, candidate.sentence);
             if self.used + cost > budget {
                 misses += 1;

@@ -112,7 +112,7 @@ impl Selector<'_> {
                 worth *= 2.0;
             }
         }
-        worth * (0.75 + 0.25 * age)
+        worth * (0.75 + 0.25 * age) * flag(!record.is_divider(sentence), 1.0)
     }
 
     /// The share of a sentence's words that hardly stand anywhere else.

@@ -35,6 +35,8 @@ pub struct Written {
 pub struct Story<'a> {
     /// Its words, as they may be shown.
     pub text: &'a str,
+    /// As much of them as fits a budget, what matters most first.
+    pub shorten: fn(&str, u64, &dyn Fn(&str) -> u64) -> String,
     /// What the block says about itself.
     pub notice: &'a str,
     /// Whether the ledger stands beside it.
@@ -247,10 +249,8 @@ const WRAPPER_LINES: [&str; 7] = [
 /// A piece of evidence as it may stand in a block; nothing where it says nothing. Evidence stands at the margin, where any line that opens
 /// like a heading would read as one.
 fn as_evidence<'t>(text: &'t str, quoting: &Quoting) -> Cow<'t, str> {
-    if WRAPPER_LINES
-        .iter()
-        .any(|opening| text.trim_start().starts_with(opening))
-    {
+    let line = text.trim();
+    if is_tag(line) || WRAPPER_LINES.iter().any(|opening| line.starts_with(opening)) {
         return Cow::Borrowed("");
     }
     let quoted = quoting.quote(text);

@@ -29,20 +29,47 @@ use crate::transcript::Message;
 use crate::transcript::Part;
 
 /// Below this a block has a short notice only.
-const ROOM_FOR_NOTICE: u64 = 1_500;
-/// Percent of the room that the person's words may fill before anything else gets some. In work with tools they need a few; in chats they
-/// are what there is.
-const PERSON_SHARE: u64 = 92;
-/// Percent of the room for long messages of the person, by their sentences.
-const LONG_MESSAGE_SHARE: u64 = 30;
+pub const ROOM_FOR_NOTICE: u64 = 1_500;
+/// How the room is shared where the ledger stands alone, in a small and in a large block, in percent. In work with tools the person's words
+/// need a few of theirs; in chats they are what there is.
+const ALONE: [RoomShares; 2] = [
+    RoomShares {
+        sections: 7,
+        person: 92,
+        long_messages: 30,
+        steps: 5,
+        lost: 33,
+    },
+    RoomShares {
+        sections: 22,
+        person: 92,
+        long_messages: 30,
+        steps: 24,
+        lost: 33,
+    },
+];
+/// The same beside a story, of what the story leaves. The story tells the task and its history, so a small ledger shows what a story is worst
+/// at: the newest words and the exact point reached.
+const BESIDE_STORY: [RoomShares; 2] = [
+    RoomShares {
+        sections: 10,
+        person: 40,
+        long_messages: 12,
+        steps: 40,
+        lost: 15,
+    },
+    RoomShares {
+        sections: 22,
+        person: 92,
+        long_messages: 30,
+        steps: 30,
+        lost: 33,
+    },
+];
 /// Percent of the room for what the agent said last behind the person's newest words, where it does not stay: an answered request must
 /// not read as an open one. In work with tools, and in talk, where answers are long and what people said is what is needed.
 const ANSWER_SHARE: u64 = 25;
 const ANSWER_SHARE_IN_TALK: u64 = 6;
-/// Percent for the last steps, in a small and in a large block.
-const STEPS_SHARE: (u64, u64) = (5, 24);
-/// Percent for the views and the work, sections with a line an entry, in a small and in a large block.
-const SECTIONS_SHARE: (u64, u64) = (7, 22);
 /// Percent that the conversation may fill in all before evidence gets some, in a small and in a large block, where there is much
 /// more work than talk: there an exact line is worth more than the agent's narration.
 const CONVERSATION_SHARE: (u64, u64) = (20, 56);
@@ -59,8 +86,10 @@ const LEAST_WORTH: f64 = 2.0;
 const BLOCK_SIZES: (u64, u64) = (600, 5_000);
 /// Heads the lines of what stands nowhere else in the block.
 const LOST_HEADING: &str = "## Further exact values (from the ledger)\n";
-/// The part of a block that what a story left out may fill, beside the sections that hold most of it.
-const LOST_SHARE: u64 = 3;
+/// Percent of a block that a story may fill beside the ledger, where it is longer than it was asked to be.
+const STORY_SHARE: u64 = 60;
+/// Evidence in less room than this is single names, which a reader of the story cannot place.
+const LEAST_EVIDENCE: u64 = 100;
 /// What is left over without another look.
 const SLACK_TOKENS: u64 = 24;
 
@@ -76,14 +105,17 @@ impl Scribe {
             None if room >= ROOM_FOR_NOTICE => frame::NOTICE,
             None => frame::SHORT_NOTICE,
         };
-        let story = sheet.story.map_or("", |story| story.text);
+        let story = |room: u64| {
+            sheet
+                .story
+                .map_or_else(String::new, |story| (story.shorten)(story.text, room, count))
+        };
         let notes = self.notes(sheet);
         let left = room.saturating_sub(count(&frame::wrap(&self.key, title(sheet), notice)) + count(&notes));
         if sheet.story.is_some_and(|story| !story.has_ledger) {
-            let story = page::shortened(story, left, count);
-            return (format!("{notice}\n\n{story}\n\n{notes}"), Vec::new());
+            return (format!("{notice}\n\n{}\n\n{notes}", story(left)), Vec::new());
         }
-        let story = page::shortened(story, left * 2 / 3, count);
+        let story = story(left * STORY_SHARE / 100);
         let left = left.saturating_sub(count(&story));
         let share = self.conversation_share(sheet, left);
         let mut layers = self.layers(sheet, &story, request, left, share);
@@ -162,21 +194,23 @@ impl Scribe {
             expected_use: &|text| self.evidence.expected_use_of(text),
         };
         let mut selector = Selector::new(&input);
+        let shares = RoomShares::of(if story.is_empty() { &ALONE } else { &BESIDE_STORY }, left);
+        let part = |percent: u64| left * percent / 100;
         // What waits, what failed and what is odd are few lines that stand nowhere else: they have their room before long talk.
-        let sections = self.sections(sheet, story, left * by_size(SECTIONS_SHARE, left) / 100);
+        let sections = self.sections(sheet, story, part(shares.sections));
         let answer_share = match share.percent_of_rest {
             0 => ANSWER_SHARE,
             _ => ANSWER_SHARE_IN_TALK,
         };
-        selector.choose_answer(left * answer_share / 100);
-        let long = (left * LONG_MESSAGE_SHARE / 100).saturating_sub(count(request));
-        selector.choose_person(
-            (left * PERSON_SHARE / 100).min(left.saturating_sub(sections.tokens)),
-            long,
-        );
+        selector.choose_answer(part(answer_share));
+        let long = part(shares.long_messages).saturating_sub(count(request));
+        selector.choose_person(part(shares.person).min(left.saturating_sub(sections.tokens)), long);
         let spare = left.saturating_sub(selector.used() + sections.tokens);
-        let steps_share = by_size(STEPS_SHARE, left);
-        let steps = last_steps(&cold, (left * steps_share / 100).min(spare * 2 / 3), count);
+        let most = match story.is_empty() {
+            true => spare * 2 / 3,
+            false => spare.saturating_sub(part(shares.lost)).max(spare * 2 / 3),
+        };
+        let steps = last_steps(&cold, part(shares.steps).min(most), count);
         let taken = count(&steps) + sections.tokens;
         // However much the person said, what the agent found and promised has a part of what is left.
         let room = left.saturating_sub(taken);
@@ -191,7 +225,7 @@ impl Scribe {
         };
         if let Some(missing) = sheet.missing {
             let seen = format!("{request}\n{story}\n{}", layers.text());
-            let lost = page::lost_lines(missing(&seen), left / LOST_SHARE, count);
+            let lost = page::lost_lines(missing(&seen), part(shares.lost), count);
             if !lost.is_empty() {
                 layers.sections.push_str(LOST_HEADING);
                 layers.sections.push_str(&lost);
@@ -199,7 +233,11 @@ impl Scribe {
         }
         let shown = format!("{request}\n{story}\n{}", layers.text());
         let used = count(&layers.text());
-        layers.snippets = self.choose(sheet, &shown, left.saturating_sub(used));
+        let room = left.saturating_sub(used);
+        // Beside a story a handful of names tells nothing; more of what was said does.
+        if story.is_empty() || room >= LEAST_EVIDENCE {
+            layers.snippets = self.choose(sheet, &shown, room);
+        }
         layers
     }
 
@@ -237,6 +275,35 @@ impl Scribe {
     fn is_corrected(&self, entry: &Entry) -> bool {
         let spoken = matches!(entry.author, Author::User | Author::Assistant);
         spoken && entry.kind == Kind::Fact && self.ledger.conversation().is_corrected(entry.first, &entry.value)
+    }
+}
+
+/// Percent of the room that layers may fill.
+#[derive(Clone, Copy, Debug)]
+struct RoomShares {
+    /// The views and the work, sections with a line an entry.
+    sections: u64,
+    /// The person's words, before anything else gets some.
+    person: u64,
+    /// Long messages of theirs, by sentences.
+    long_messages: u64,
+    /// The last steps.
+    steps: u64,
+    /// What must not be lost and stands nowhere else.
+    lost: u64,
+}
+
+impl RoomShares {
+    /// The shares between those of a small and a large block.
+    fn of([small, large]: &[RoomShares; 2], left: u64) -> Self {
+        let between = |share: fn(&RoomShares) -> u64| by_size((share(small), share(large)), left);
+        Self {
+            sections: between(|shares| shares.sections),
+            person: between(|shares| shares.person),
+            long_messages: between(|shares| shares.long_messages),
+            steps: between(|shares| shares.steps),
+            lost: between(|shares| shares.lost),
+        }
     }
 }
 
@@ -279,7 +346,8 @@ impl Layers {
 fn by_size((small, large): (u64, u64), left: u64) -> u64 {
     let (from, until) = BLOCK_SIZES;
     let grown = left.clamp(from, until) - from;
-    small + (large - small) * grown / (until - from)
+    let rest = until - from - grown;
+    (small * rest + large * grown) / (until - from)
 }
 
 fn content_length(content: &Content) -> u64 {

@@ -37,6 +37,7 @@ pub use block::Missing;
 pub use block::Sheet;
 pub use block::Story;
 pub use block::Written;
+pub use body::ROOM_FOR_NOTICE;
 
 /// Hides what must not be shown: secrets, addresses. An implementor must be deterministic and linear.
 pub trait Cleaner: Send + Sync {

@@ -17,7 +17,7 @@ pub(in crate::ledger) mod patterns;
 mod person;
 pub(in crate::ledger) mod phrase;
 mod sentence;
-pub(in crate::ledger) mod sentences;
+pub(crate) mod sentences;
 pub(in crate::ledger) mod value;
 pub(in crate::ledger) mod words;
 

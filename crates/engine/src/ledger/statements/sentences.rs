@@ -17,7 +17,7 @@ const ABBREVIATIONS: [&str; 47] = [
 ];
 
 /// The sentences of a text, without the white space around them.
-pub(in crate::ledger) fn split(text: &str) -> Vec<Range<usize>> {
+pub(crate) fn split(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = 0;
     let mut quoted_until = 0;

@@ -47,7 +47,9 @@ impl CorrectedValues {
                 new: words[new].folded.clone(),
             };
             let between = &text[words[one].at + words[one].raw.len()..words[other].at];
-            let is_arrow = ["→", "->", "=>", "⇒"].iter().any(|arrow| between.contains(arrow));
+            // `parse` → `read(input)` tells what calls what.
+            let is_arrow = ["→", "->", "=>", "⇒"].iter().any(|arrow| between.contains(arrow))
+                && !is_called(&text[words[other].at..]);
             if is_arrow || is_renamed(words, one, other) {
                 found.push(pair(one, other));
             } else if is_turned_down(words, other) && !is_turned_down(words, one) {
@@ -96,6 +98,12 @@ fn is_turned_down(words: &[Word<'_>], place: usize) -> bool {
     let before = words[place.saturating_sub(3)..place].iter().rev();
     let mut near = before.take_while(|word| !word.is_value && !word.ends_clause);
     near.any(|word| word.entry.is_any(&[Use::Negator, Use::NegatorNext]))
+}
+
+/// Whether the name that a text begins with is called there.
+fn is_called(text: &str) -> bool {
+    let is_name = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '.' | ':');
+    text.trim_start_matches(is_name).starts_with('(')
 }
 
 /// Whether something is changed from one value to another.
@@ -182,5 +190,7 @@ mod tests {
         assert!(!corrected.is_stale("- staging database is db-staging-1"));
         assert!(corrected.is_stale("- staging database is db-staging-2"));
         assert!(!heard(&["Copy src/a.rs to src/b.rs"]).is_stale("- src/a.rs has the parser"));
+        let flow = heard(&["`PushCommands` → `sendReceivePack(ctx, req, nil)` with no pack"]);
+        assert!(!flow.is_stale("- PushCommands attaches an empty pack now"));
     }
 }
