@@ -210,7 +210,7 @@ fn a_summary_that_is_too_long_is_shortened_and_not_thrown_away() {
         let document = document(form, seed, 60);
         for (engine, target, lines) in [
             (Engine::Hybrid, 900, 80),
-            (Engine::Hybrid, 8_000, 350),
+            (Engine::Hybrid, 4_000, 180),
             (Engine::Summary, 1_500, 150),
         ] {
             let (outcome, _, _) = pass(form, &document, engine, target, &mut |request| {

@@ -22,10 +22,10 @@ fn with(rules: &str, steps: &str, context: &str) -> String {
     )
 }
 
-/// A hundred times as long.
+/// Fifty times as long.
 pub fn inflated() -> String {
     let chatter = "The work on the rounding went on steadily and with great care for every single region. ";
-    good() + &chatter.repeat(100 * good().len() / chatter.len())
+    good() + &chatter.repeat(50 * good().len() / chatter.len())
 }
 
 /// No file, no number, no name.

@@ -43,7 +43,7 @@ pub fn useless() -> Vec<Case> {
         case("The answer is one line", |_, _| saying("All good, go on."))
             .when(Delivery::Either)
             .says(&["the ledger stands alone", "are no summary"]),
-        case("The answer is a hundred times as long as a good one", |_, _| {
+        case("The answer is fifty times as long as it should be", |_, _| {
             saying(&answers::inflated())
         })
         .when(Delivery::Either)

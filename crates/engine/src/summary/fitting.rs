@@ -215,12 +215,11 @@ fn write(sections: &[&Section<'_>], pieces: &[Piece], taken: &BTreeSet<usize>) -
         let from = pieces.partition_point(|piece| piece.section < section);
         let until = pieces.partition_point(|piece| piece.section <= section);
         let (mut line, mut is_gap) = (None, false);
-        for index in from..until {
+        for (index, piece) in pieces.iter().enumerate().take(until).skip(from) {
             if !taken.contains(&index) {
                 is_gap = true;
                 continue;
             }
-            let piece = &pieces[index];
             match line {
                 None if is_gap => out.push_str(&format!("{GAP}\n")),
                 Some(before) if before != piece.line => end_line(&mut out, is_gap),

@@ -70,7 +70,7 @@ pub fn observe(messages: &[Message], sizes: &[BoardSize]) -> Vec<BoardObservatio
             true => Vec::new(),
             false => state.messages.iter().map(render).collect(),
         };
-        let shown = folded(&redactor.redact(&shown.join("\n")).text);
+        let shown = without_marks(&folded(&redactor.redact(&shown.join("\n")).text));
         let shares = search.shares(&wanted, &shown);
         for (wanted, share) in wanted.iter().zip(shares) {
             observations.extend(wanted.measures.iter().map(|measure| BoardObservation {
@@ -81,6 +81,33 @@ pub fn observe(messages: &[Message], sizes: &[BoardSize]) -> Vec<BoardObservatio
         }
     }
     observations
+}
+
+/// A state without the marks that name later words: a corrected sentence that is shown with one still stands whole.
+fn without_marks(state: &str) -> String {
+    let mut plain = String::with_capacity(state.len());
+    let mut rest = state;
+    while let Some(at) = rest.find(" (") {
+        let inner = &rest[at + 2..];
+        let end = inner.find(')').filter(|end| {
+            let mark = &inner[..*end];
+            [" corrected m", " see m"]
+                .iter()
+                .any(|word| mark.contains(&format!("→{word}")))
+        });
+        match end {
+            Some(end) => {
+                plain.push_str(&rest[..at]);
+                rest = &inner[end + 1..];
+            }
+            None => {
+                plain.push_str(&rest[..at + 2]);
+                rest = inner;
+            }
+        }
+    }
+    plain.push_str(rest);
+    plain
 }
 
 fn wanted(messages: &[Message]) -> Vec<Wanted> {
@@ -185,6 +212,15 @@ mod tests {
 
     fn said(role: Role, text: &str) -> Message {
         authorship::message(role, vec![Part::Text(text.into())])
+    }
+
+    #[test]
+    fn a_mark_of_a_later_word_does_not_break_a_sentence() {
+        let state = "Use port 8443 (in the lab) from now on. (Use port 8443… → corrected m24) Thanks (a lot).";
+        assert_eq!(
+            without_marks(state),
+            "Use port 8443 (in the lab) from now on. Thanks (a lot)."
+        );
     }
 
     #[test]

@@ -31,12 +31,15 @@ pub struct Written {
     pub carried: Vec<Carried>,
 }
 
+/// As much of a text as fits a budget, by a count of its tokens.
+pub type Shorten = fn(&str, u64, &dyn Fn(&str) -> u64) -> String;
+
 /// What a model told of what is replaced.
 pub struct Story<'a> {
     /// Its words, as they may be shown.
     pub text: &'a str,
     /// As much of them as fits a budget, what matters most first.
-    pub shorten: fn(&str, u64, &dyn Fn(&str) -> u64) -> String,
+    pub shorten: Shorten,
     /// What the block says about itself.
     pub notice: &'a str,
     /// Whether the ledger stands beside it.

@@ -35,6 +35,7 @@ use crate::transcript::Spot;
 
 pub use block::Missing;
 pub use block::Sheet;
+pub use block::Shorten;
 pub use block::Story;
 pub use block::Written;
 pub use body::ROOM_FOR_NOTICE;
