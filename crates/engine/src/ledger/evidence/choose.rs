@@ -441,6 +441,10 @@ fn texts<'a>(evidence: &'a Evidence, messages: &'a [&'a Message], room: &Room<'_
         // Slots rise within a message, so one walk over it finds them all.
         texts.extend(known.iter().map(|text| {
             let (spoken, _) = said.find(|(_, slot)| *slot == text.slot)?;
+            // What the agent program adds to a conversation it adds again: lists of tools, reminders, its surroundings.
+            if spoken.author == Author::Host {
+                return None;
+            }
             Some(SourceText {
                 spoken,
                 readable: OnceCell::new(),
