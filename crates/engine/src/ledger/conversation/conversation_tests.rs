@@ -255,11 +255,11 @@ fn what_the_agent_admits_to_be_wrong_is_marked() {
         said(Role::User, "How do I log in?"),
         said(
             Role::Assistant,
-            "The helper path is on `entire`, not `entiredb`. Run it once.",
+            "The helper path is on `acme`, not `acmedb`. Run it once.",
         ),
         said(
             Role::User,
-            "I think you have old information, there is no `entire` cli anymore",
+            "I think you have old information, there is no `acme` cli anymore",
         ),
         said(Role::Assistant, "You're right. It moved."),
     ]);
