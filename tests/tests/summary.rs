@@ -163,7 +163,7 @@ fn whatever_is_answered_the_ledger_is_left() {
 /// A story as a model tells it, with more lines of finished work than anybody asked for.
 fn told(request: &Request, lines: usize) -> String {
     let names = scripted::summary(request, &mut |_| true);
-    let (_, names) = names.split_once("## Critical Context").unwrap();
+    let (_, names) = names.split_once("## Critical Context").expect("the section stands");
     let named: Vec<&str> = names.lines().filter(|line| line.contains("src/")).take(6).collect();
     let named = named.join("\n");
     let old =

@@ -195,7 +195,7 @@ pub(super) fn is_progress(body: &str) -> bool {
     let counted = body
         .match_indices('/')
         .any(|(at, _)| is_digit(body[..at].chars().next_back()) && is_digit(body[at + 1..].chars().next()));
-    body.contains(": ") && (share && counted || counted && body.ends_with("done.") || body.ends_with(", done."))
+    body.contains(": ") && (counted && (share || body.ends_with("done.")) || body.ends_with(", done."))
 }
 
 /// Whether a line gives values by name, as structured logs do: `level=INFO msg="pushing" ref=main`.

@@ -25,6 +25,9 @@ const SENTENCES_BEFORE: usize = 3;
 /// Sentences that share words with a reply.
 const SHARING_SENTENCES: usize = 3;
 
+/// A record and a sentence of it.
+type SentencePlace = (usize, usize);
+
 impl Selector<'_> {
     /// What a reply answers, where it only makes sense with it.
     pub(super) fn choose_exchange(&mut self, position: usize, budget: u64, most: u64) {
@@ -49,7 +52,7 @@ impl Selector<'_> {
     }
 
     /// The sentences that a reply refers to, what it needs most first.
-    fn referred(&mut self, reply: usize, proposal: usize) -> Vec<(usize, usize)> {
+    fn referred(&mut self, reply: usize, proposal: usize) -> Vec<SentencePlace> {
         let records = self.input.records;
         let record = &records[proposal];
         if record.sentences.is_empty() {
@@ -85,7 +88,7 @@ impl Selector<'_> {
         proposal: usize,
         referents: &ReplyReferents,
         question: Option<usize>,
-    ) -> (Vec<(usize, usize)>, Vec<(usize, usize)>) {
+    ) -> (Vec<SentencePlace>, Vec<SentencePlace>) {
         let records = self.input.records;
         let mut labels = referents.labels.clone();
         if !referents.picks() && !referents.all {

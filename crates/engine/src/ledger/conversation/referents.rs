@@ -107,13 +107,10 @@ impl ReplyReferents {
                 true => word == *spelled,
                 false => word.starts_with(*spelled),
             };
-            if let Some(place) = ORDINALS
-                .iter()
-                .position(|words| words.iter().any(|spelled| names(&spelled)))
-            {
+            if let Some(place) = ORDINALS.iter().position(|words| words.iter().any(&names)) {
                 found.places.push(place);
             }
-            found.last |= LAST.iter().any(|spelled| names(&spelled));
+            found.last |= LAST.iter().any(&names);
             found.all |= ALL.contains(&word);
         }
         found

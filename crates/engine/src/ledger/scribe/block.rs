@@ -188,7 +188,7 @@ impl Scribe {
             .copied()
             .filter(|index| *index < last_replaced && is_numbered(index) && sheet.messages[*index].opens_turn());
         let first = early.next()?;
-        let newest = early.last().unwrap_or(first);
+        let newest = early.next_back().unwrap_or(first);
         let number = |index: usize| self.numbers[index];
         let is_newest_of_all = sheet.messages.iter().rposition(Message::opens_turn) == Some(newest);
         let after = || {
