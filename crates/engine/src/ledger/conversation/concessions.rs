@@ -1,4 +1,4 @@
-//! Where the agent admits that the person was right: what it had said before about the thing they name no longer holds.
+//! Where the agent admits that the person was right: what it had said before about the thing they name may no longer hold.
 
 use crate::ledger::conversation::record::ConversationRecord;
 use crate::ledger::conversation::record::LaterWord;
@@ -54,11 +54,12 @@ pub fn mark_conceded(records: &mut [ConversationRecord], admission: &str) {
     let Some((sentence, names)) = found else {
         return;
     };
+    // Which of the sentences with that name was meant is not certain: readers are sent to the person's word.
     let later = LaterWord {
         message: correcting.number,
         record: person as u32,
         sentence: sentence as u32,
-        corrects: true,
+        corrects: false,
     };
     let mut marked = 0;
     for record in records[..person].iter_mut().rev().take(RECORDS_BACK) {

@@ -250,7 +250,7 @@ fn words_of_the_host_are_neither_the_persons_nor_the_agents() {
 }
 
 #[test]
-fn what_the_agent_admits_to_be_wrong_is_marked() {
+fn what_the_agent_admits_to_be_wrong_names_the_persons_word() {
     let log = folded(&[
         said(Role::User, "How do I log in?"),
         said(
@@ -266,7 +266,7 @@ fn what_the_agent_admits_to_be_wrong_is_marked() {
     let sentences = &log.records()[1].sentences;
     assert_eq!(
         sentences[0].later.map(|later| (later.message, later.corrects)),
-        Some((2, true))
+        Some((2, false))
     );
     assert_eq!(sentences[1].later, None);
 }

@@ -26,7 +26,7 @@ const SENTENCES_BEFORE: usize = 3;
 const SHARING_SENTENCES: usize = 3;
 
 /// A record and a sentence of it.
-type SentencePlace = (usize, usize);
+type SentencePosition = (usize, usize);
 
 impl Selector<'_> {
     /// What a reply answers, where it only makes sense with it.
@@ -52,7 +52,7 @@ impl Selector<'_> {
     }
 
     /// The sentences that a reply refers to, what it needs most first.
-    fn referred(&mut self, reply: usize, proposal: usize) -> Vec<SentencePlace> {
+    fn referred(&mut self, reply: usize, proposal: usize) -> Vec<SentencePosition> {
         let records = self.input.records;
         let record = &records[proposal];
         if record.sentences.is_empty() {
@@ -88,7 +88,7 @@ impl Selector<'_> {
         proposal: usize,
         referents: &ReplyReferents,
         question: Option<usize>,
-    ) -> (Vec<SentencePlace>, Vec<SentencePlace>) {
+    ) -> (Vec<SentencePosition>, Vec<SentencePosition>) {
         let records = self.input.records;
         let mut labels = referents.labels.clone();
         if !referents.picks() && !referents.all {

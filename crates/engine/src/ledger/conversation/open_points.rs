@@ -27,6 +27,12 @@ const POLITE: [&str; 6] = ["please", "pls", "bitte", "пожалуйста", "po
 /// A reply of at most this many words says one thing.
 const ANSWER_WORDS: usize = 6;
 
+/// Identifiers that are held of a message that asks something.
+const NAMES_HELD: usize = 16;
+
+/// An identifier with at least this many letters is the same one where more stands behind it: `db-staging-1.example.com`.
+const OPENING_LETTERS: usize = 6;
+
 /// Words that are remembered as used. Beyond that a conversation has used most words that it will.
 const WORDS_HELD: usize = 20_000;
 
@@ -55,6 +61,9 @@ pub struct OpenPoint {
     stems: Vec<Box<str>>,
     /// Those of its words that nobody had used before: whoever speaks of it again uses one of them.
     new_stems: Vec<Box<str>>,
+    /// Of a question: identifiers in the message that asks it. A reply that names one speaks of what was asked.
+    #[serde(default)]
+    named: Vec<Box<str>>,
     /// Of a question: whether a reply has come that was no answer.
     has_reply: bool,
     /// Of a question: what it asks for.
@@ -81,6 +90,12 @@ impl OpenPoints {
     pub fn learn(&mut self, position: usize, record: &ConversationRecord) {
         let all = content_stems(&record.text);
         self.settle(record, &all);
+        let named: Vec<Box<str>> = all
+            .iter()
+            .filter(|stem| is_identifier(stem))
+            .take(NAMES_HELD)
+            .cloned()
+            .collect();
         for (index, sentence) in record.sentences.iter().enumerate() {
             let kind = match (sentence.signs.question, sentence.signs.promise) {
                 (true, _) => PointKind::Question,
@@ -117,6 +132,10 @@ impl OpenPoints {
                 speaker: record.speaker,
                 stems,
                 new_stems,
+                named: match kind {
+                    PointKind::Question => named.clone(),
+                    PointKind::Promise => Vec::new(),
+                },
                 has_reply: false,
                 asks: QuestionKind::of(words),
                 is_pointing,
@@ -162,7 +181,7 @@ impl OpenPoints {
                 PointKind::Question if point.speaker != record.speaker && !point.has_reply => {
                     match reply_kind(&record.text, &point.stems, point.asks) {
                         ReplyKind::Answer => false,
-                        ReplyKind::Unrelated if is_news => false,
+                        ReplyKind::Unrelated if is_news || point.is_named_in(all) => false,
                         ReplyKind::PutOff => {
                             point.has_reply = true;
                             point.is_at_work = record.speaker == Speaker::Agent && !record.closes_turn;
@@ -228,6 +247,16 @@ fn is_put_off(words: &str, has_value: bool) -> bool {
 }
 
 impl OpenPoint {
+    /// Whether a reply with these words names something that the message with the question named.
+    fn is_named_in(&self, all: &[Box<str>]) -> bool {
+        let opens = |long: &str, short: &str| {
+            let behind = long.strip_prefix(short).and_then(|behind| behind.chars().next());
+            short.chars().count() >= OPENING_LETTERS && behind.is_some_and(|next| !next.is_alphanumeric())
+        };
+        let is_same = |one: &str, other: &str| one == other || opens(one, other) || opens(other, one);
+        self.named.iter().any(|name| all.iter().any(|stem| is_same(name, stem)))
+    }
+
     /// Whether a text with these words may speak of it.
     fn may_be_meant(&self, all: &[Box<str>]) -> bool {
         let shared = |stems: &[Box<str>]| stems.iter().filter(|stem| all.contains(stem)).count();

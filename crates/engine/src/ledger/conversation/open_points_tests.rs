@@ -182,3 +182,15 @@ fn what_happens_to_the_agent_is_no_promise() {
     let said = [(Speaker::Agent, "I'll get notified when the workflow completes.")];
     assert!(waiting(&said).is_empty());
 }
+
+#[test]
+fn a_reply_that_names_what_the_asking_message_named_may_be_the_answer() {
+    let asked = "The database does not answer: `db-staging-1.internal.example.com` times out. Is the server down, or do I need a tunnel?";
+    let answer = "Sorry, that file is old. Actually the database is db-staging-2, not db-staging-1: the first one was switched off.";
+    let other = "Sorry, that file is old. Please run the linter over the whole tree, the release waits for it.";
+    assert!(waiting(&[(Speaker::Agent, asked), (Speaker::Person, answer)]).is_empty());
+    assert_eq!(
+        waiting(&[(Speaker::Agent, asked), (Speaker::Person, other)]),
+        ["Is the server down, or do I need a tunnel?"]
+    );
+}
