@@ -78,6 +78,7 @@ pub use tools::changed_paths;
 pub use tools::cut;
 pub use tools::deed_of;
 pub use tools::deed_of_call;
+pub use tools::spawns_agent;
 pub use writing::InPlace;
 pub use writing::Way;
 pub use writing::WayWanted;

@@ -118,6 +118,12 @@ pub fn deed_of_call(call: &ToolCall) -> Deed {
     }
 }
 
+/// Whether a tool starts another agent that goes on from this conversation, by its name.
+pub fn spawns_agent(tool: &str) -> bool {
+    const NAMES: [&str; 3] = ["spawn_agent", "spawn_subagent", "fork_agent"];
+    NAMES.iter().any(|name| tool.eq_ignore_ascii_case(name))
+}
+
 /// The files a call changes: the one it names, or those a patch names.
 pub fn changed_paths(call: &ToolCall) -> Vec<Box<str>> {
     if let Some(path) = path_of(call) {

@@ -364,7 +364,8 @@ impl Forms<'_> {
             let lines = &self.lines[at..at + length];
             let least = lines.iter().map(Line::indent).min().unwrap_or_default();
             let nested = lines.iter().filter(|line| line.indent() > least).count();
-            if length > LEAST_ROWS && nested * 2 >= length {
+            let keyed = lines.iter().filter(|line| line.body.contains(':')).count();
+            if length > LEAST_ROWS && nested * 2 >= length && keyed * 2 >= length {
                 self.set(at..at + length, PasteKind::Data);
             }
             at += length.max(1);
@@ -380,7 +381,7 @@ impl Forms<'_> {
                 before = None;
             } else if is_printed(self.kinds[at]) {
                 let free = before.map_or(at..at, |before| before + 1..at);
-                let is_said = |line: &Line<'_>| asks(line.body);
+                let is_said = |line: &Line<'_>| asks(line.body) || is_spoken(line.body) || is_remark(line.body);
                 if free.len() <= BETWEEN_LINES && !self.lines[free.clone()].iter().any(is_said) {
                     self.kinds[free].fill(Some(PasteKind::Log));
                 }

@@ -208,7 +208,17 @@ fn is_key_values(body: &str) -> bool {
                 .chars()
                 .all(|letter| letter.is_alphanumeric() || "_.-".contains(letter))
     };
-    body.split_whitespace().filter(is_pair).count() >= 3
+    // A sentence may name three settings; a line of a log has little else.
+    let (pairs, words) = (
+        body.split_whitespace().filter(is_pair).count(),
+        body.split_whitespace().count(),
+    );
+    pairs >= 3
+        && pairs * 2 >= words
+        && body
+            .split_whitespace()
+            .next()
+            .is_some_and(|word| !word.starts_with(char::is_uppercase) || is_pair(&word))
 }
 
 /// Whether a line opens with a place in a file: `main_test.go:87: …`, `src/lib.rs:12:5: …`.
@@ -292,7 +302,8 @@ pub(super) fn is_setting(body: &str) -> bool {
                 .all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "_-.".contains(letter));
         return is_key && (value.is_empty() || value.starts_with(' '));
     }
-    !body.is_empty() && !body.contains(' ')
+    // In scripts without spaces a line of words has none either.
+    !body.is_empty() && !body.contains(' ') && body.is_ascii()
 }
 
 /// Whether a line opens with a date and a time of day, or a time with seconds.

@@ -185,3 +185,16 @@ fn a_configuration_with_nested_keys_is_pasted_and_notes_are_not() {
     let notes = "host: alpha\nport: 8080\nuser: deploy\nregion: west";
     assert_eq!(said(notes), [notes]);
 }
+
+#[test]
+fn rules_in_a_script_without_spaces_are_said() {
+    let rules: Vec<String> = (1..9)
+        .map(|rule| format!("  - 不要修改第{rule}个服务的迁移目录"))
+        .collect();
+    let text = format!("规则如下：\n{}", rules.join("\n"));
+    assert_eq!(said(&text), [text.trim()]);
+    let rule = "Never set DEBUG=1 TRACE=1 PROFILE=1 in production.";
+    assert_eq!(said(rule), [rule]);
+    let between = "error: lock held by 1\nnever delete the lock by hand\nerror: lock held by 2";
+    assert!(said(between).iter().any(|words| words.contains("by hand")));
+}

@@ -43,6 +43,10 @@ pub fn mark_conceded(records: &mut [ConversationRecord], admission: &str) {
     let Some(person) = records.iter().rposition(|record| record.speaker == Speaker::Person) else {
         return;
     };
+    // An admission behind other words is about those.
+    if person + 1 != records.len() {
+        return;
+    }
     let correcting = &records[person];
     // Only a sentence that denies something corrects; the names in it say what.
     let found = correcting.sentences.iter().enumerate().find_map(|(index, sentence)| {

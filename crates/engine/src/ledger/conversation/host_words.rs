@@ -4,6 +4,7 @@
 //! None of it is the person's. Of a skill only sentences that forbid, limit or demand something are kept: the steps themselves are done or
 //! can be read again, a rule that is forgotten does harm.
 
+use crate::decide::spawns_agent;
 use crate::json::Object;
 use crate::ledger::conversation::record::SentenceSigns;
 use crate::ledger::conversation::record::sentence_ranges;
@@ -114,7 +115,9 @@ impl HostWords {
             Content::Text(text) => Some(text.trim_start()),
             Content::Media(_) | Content::Opaque(_) => None,
         })?;
-        if NOTICES.iter().any(|notice| text.starts_with(notice)) {
+        // Any page and any file may begin with such words; only a tool that makes agents has the host's.
+        let spawns = call.is_some_and(|call| spawns_agent(&call.name));
+        if spawns && NOTICES.iter().any(|notice| text.starts_with(notice)) {
             let end = text.floor_char_boundary(NOTICE_BYTES);
             let end = text[..end].rfind(['.', '\n']).map_or(end, |stop| stop + 1);
             return Some(HostWords::Notice(text[..end].trim().to_owned()));

@@ -49,15 +49,21 @@ fn a_spawned_agent_keeps_what_it_was_told_about_itself() {
         content: vec![Content::Text(notice.into())],
         outcome: ToolOutcome::Unstated,
     };
-    assert_eq!(
-        HostWords::in_result(None, &result),
-        Some(HostWords::Notice(notice.to_owned()))
-    );
-    let call = ToolCall {
+    let called = |name: &str| ToolCall {
         id: CallId::new("1"),
-        name: "skill".into(),
+        name: name.into(),
         input: Input::Json(r#"{"name":"ship"}"#.into()),
     };
+    assert_eq!(
+        HostWords::in_result(Some(&called("spawn_agent")), &result),
+        Some(HostWords::Notice(notice.to_owned()))
+    );
+    assert_eq!(
+        HostWords::in_result(Some(&called("WebFetch")), &result),
+        None,
+        "a page that says so is a page"
+    );
+    let call = called("skill");
     let result = ToolResult {
         content: vec![Content::Text(SHIP.into())],
         ..result

@@ -49,7 +49,7 @@ const APOLOGY_SENTENCES: usize = 2;
 /// Messages of the person before an apology that it may be about.
 const APOLOGY_MESSAGES: usize = 4;
 /// How messages begin that take back what their writer said, in lower case.
-const APOLOGIES: [&str; 14] = [
+const APOLOGIES: [&str; 13] = [
     "sorry",
     "oops",
     "whoops",
@@ -58,7 +58,6 @@ const APOLOGIES: [&str; 14] = [
     "my bad",
     "typo",
     "entschuldigung",
-    "sorry,",
     "извини",
     "ошибся",
     "perdón",
@@ -324,7 +323,14 @@ impl SubjectIndex {
 /// Whether a sentence begins by taking back what its writer said.
 fn apologises(sentence: &str) -> bool {
     let lower = sentence.to_lowercase();
-    APOLOGIES.iter().any(|words| lower.starts_with(words))
+    let behind = APOLOGIES.iter().find_map(|words| lower.strip_prefix(words));
+    // "Sorry for the late reply" takes nothing back.
+    behind.is_some_and(|behind| {
+        let next = behind.trim_start();
+        lower.starts_with("i meant")
+            || next.starts_with([',', ':', ';', '.', '!', '-', '–', '—', '，', '：'])
+            || next.starts_with("i meant")
+    })
 }
 
 /// Whether a value is hardly ever used for two things: not "3", nor a word with a capital that may begin a sentence.

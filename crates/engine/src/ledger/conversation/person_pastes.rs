@@ -93,6 +93,7 @@ impl Selector<'_> {
                     .filter(|index| !self.is_chosen(*position, *index) && !self.is_restated(*position, *index))
                     .collect();
                 let cost: u64 = open.iter().map(|index| self.cost(*position, *index)).sum();
+                room = room.min(budget.saturating_sub(self.used()));
                 if cost + LINE_TOKENS <= room {
                     room -= cost;
                     open.into_iter().for_each(|index| self.take(*position, index));

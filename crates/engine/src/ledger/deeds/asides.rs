@@ -42,13 +42,14 @@ static PROVOKED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(pattern).expect("the pattern is well formed, which a test shows")
 });
 
-/// Whether the host tells an agent that what stands before is the history of another one.
+/// Whether the host tells an agent that what stands before is the history of another one: such a notice opens the text it stands in.
 pub(super) fn is_fork(text: &str) -> bool {
-    // Such a notice opens the message it stands in.
-    let head = &text[..text.floor_char_boundary(NEAR.min(text.len()))];
-    head.contains("newly spawned agent")
-        || head.contains("forked from your parent")
-        || head.contains("You are a forked") && head.contains("agent")
+    const NOTICES: [&str; 3] = [
+        "You are the newly spawned agent",
+        "The prior conversation history was forked from your parent",
+        "You are a forked",
+    ];
+    NOTICES.iter().any(|notice| text.trim_start().starts_with(notice))
 }
 
 #[cfg(test)]

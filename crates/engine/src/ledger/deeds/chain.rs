@@ -126,12 +126,13 @@ fn told<'a>(run: &Run, whole: &Outcome<'_>, share: &Outcome<'a>) -> (Run, Outcom
     let mut lines = whole.printed.lines().map(str::trim);
     let code = run.says_code.as_deref().and_then(|before| {
         let numbers = lines.by_ref().filter_map(|line| line.strip_prefix(before.trim_end()));
-        numbers.filter_map(leading_number).last()
+        let mut numbers = numbers.filter_map(leading_number);
+        // Where several commands print their status in the same words, nobody knows which line is whose.
+        numbers.next().filter(|_| numbers.next().is_none())
     });
-    let is_said = run
-        .says_ok
-        .as_deref()
-        .is_some_and(|said| whole.printed.lines().any(|line| line.trim() == said));
+    // A program may print the same word before it fails.
+    let says_ok = run.says_ok.as_deref().filter(|_| !whole.has_failed);
+    let is_said = says_ok.is_some_and(|said| whole.printed.lines().any(|line| line.trim() == said));
     if let Some(code) = code {
         (share.exit, share.has_failed, share.is_success) = (Some(code), code != 0, code == 0);
         run.is_piped = false;

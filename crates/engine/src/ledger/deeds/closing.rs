@@ -51,7 +51,18 @@ pub(super) fn other_way(fault: &ErrorRecord, run: &Run, end: &End) -> Option<Str
     }
     // Any run of a program that was missing shows that it is there.
     let missing = missing_program(&fault.entry.value)?;
-    (has_run && run.is_of(missing)).then(|| format!("`{missing}` runs"))
+    (has_run && runs_program(run, missing)).then(|| format!("`{missing}` runs"))
+}
+
+/// Whether a command runs a program: as its first word, or behind the words of a wrapper (`mise exec -- go`, `uv run pytest`).
+fn runs_program(run: &Run, program: &str) -> bool {
+    const WRAPPING: [&str; 14] = [
+        "sudo", "env", "mise", "exec", "uv", "run", "poetry", "npx", "pnpm", "yarn", "bundle", "nix", "time", "x",
+    ];
+    let mut names = run
+        .names()
+        .skip_while(|name| WRAPPING.contains(name) && *name != program);
+    names.next() == Some(program)
 }
 
 /// The program that a shell did not find.

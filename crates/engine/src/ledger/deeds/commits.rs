@@ -119,6 +119,13 @@ pub(super) struct Commits {
     made: Shelf<CommitRecord>,
 }
 
+/// Whether a commit without a status may not have been made: it names none, and something else was printed. A hook that refuses it, and
+/// the words for nothing to commit, come in any language.
+pub(super) fn may_have_failed(run: &Run, body: &str) -> bool {
+    let is_told = COMMITTED.is_match(body) || LOGGED.is_match(body) || body.trim().is_empty();
+    &*run.family == "git commit" && !is_told
+}
+
 impl Commits {
     /// All of them, the oldest first.
     pub(super) fn items(&self) -> impl Iterator<Item = &CommitRecord> {
@@ -163,7 +170,7 @@ impl Commits {
         match *verb {
             "commit" => self.commit(message, rest.contains(&"--amend"), subject, body),
             "log" | "show" | "reflog" => self.learn_hashes(body),
-            "rev-parse" => {
+            "rev-parse" if plain().eq(["HEAD"]) => {
                 let mut lines = body.lines().map(str::trim).filter(|line| HASH.is_match(line));
                 if let (Some(only), None) = (lines.next(), lines.next()) {
                     self.name_newest(only);
@@ -193,9 +200,6 @@ impl Commits {
             "push" => {
                 for found in PUSHED.captures_iter(body).take(MOST_OF_ONE) {
                     self.add(message, CommitKind::Push, &found[2], &format!("({})", found[1].trim()));
-                    if let Some((_, hash)) = found[1].rsplit_once("..") {
-                        self.name_newest(hash.trim_start_matches('.'));
-                    }
                 }
             }
             _ => {}
@@ -367,10 +371,17 @@ mod tests {
         assert_eq!(
             lines(&[quiet, push]),
             [
-                "pushed main -> main (5d6e7f8..1a2b3c4) m4",
-                "commit 1a2b3c4 Fix the port m3"
-            ]
+                "commit (hash not shown) Fix the port m3",
+                "pushed main -> main (5d6e7f8..1a2b3c4) m4"
+            ],
+            "it may be another branch"
         );
+        let other = (
+            "git rev-parse origin/main",
+            None,
+            "0123456789abcdef0123456789abcdef01234567",
+        );
+        assert_eq!(lines(&[quiet, other]), ["commit (hash not shown) Fix the port m3"]);
         assert!(lines(&[("git commit -q -m x", Some("x"), "nothing to commit, working tree clean")]).is_empty());
     }
 

@@ -48,6 +48,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::decide::spawns_agent;
 use crate::ledger::deeds::background::Background;
 use crate::ledger::deeds::call::Pending;
 use crate::ledger::deeds::call::Sort;
@@ -135,7 +136,7 @@ impl Deeds {
                 Part::Call(call) => self.call(index, call, facts),
                 Part::Result(result) => self.result(index, result, facts),
                 Part::Text(text) if message.author == Author::Assistant => self.agent_text(index, text),
-                Part::Text(text) => self.other_text(index, text),
+                Part::Text(text) => self.other_text(index, text, message.author),
                 Part::Thinking(_) | Part::Media(_) | Part::Opaque(_) => {}
             }
         }
@@ -206,8 +207,8 @@ impl Deeds {
         self.provoked = words.map(|words| (index, words));
     }
 
-    fn other_text(&mut self, index: u32, text: &str) {
-        if asides::is_fork(text) {
+    fn other_text(&mut self, index: u32, text: &str, author: Author) {
+        if author == Author::Host && asides::is_fork(text) {
             self.tasks = Tasks::default();
         }
         if let Some(later) = self.background.ended(text) {
@@ -231,7 +232,7 @@ impl Deeds {
         let outcome = outcome::read(result);
         self.trail
             .learn_editor(outcome.open_file.as_deref(), outcome.folder.as_deref());
-        if asides::is_fork(&outcome.body) {
+        if spawns_agent(&pending.tool) && asides::is_fork(&outcome.body) {
             self.tasks = Tasks::default();
         }
         if outcome.is_running {

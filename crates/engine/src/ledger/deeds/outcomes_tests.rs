@@ -446,3 +446,50 @@ fn a_file_that_is_removed_and_made_again_exists_and_a_moved_block_is_no_revert()
         ["/r/README.md: modified, last: ok, m0"]
     );
 }
+
+#[test]
+fn a_status_that_may_be_another_commands_is_nobodys() {
+    let twice = r#"{"command":"make lint; echo \"exit=$?\"; make test; echo \"exit=$?\""}"#;
+    let shown = commands(&[("bash", twice, "exit=1\nexit=0")]);
+    assert!(shown.iter().all(|line| !line.contains(": ok")), "{shown:?}");
+    let failed = r#"{"command":"./deploy.sh && echo done"}"#;
+    let shown = commands(&[("bash", failed, "done\nrollback failed\nexit code: 1")]);
+    assert!(shown.iter().all(|line| !line.contains(": ok")), "{shown:?}");
+}
+
+#[test]
+fn a_commit_that_a_hook_may_have_refused_is_not_listed() {
+    let commit = r#"{"command":"git commit -m 'Fix the proxy' 2>&1 | tail -2"}"#;
+    for output in [
+        "husky - pre-commit hook exited with code 1 (error)",
+        "nichts zu committen, Arbeitsverzeichnis unverändert",
+    ] {
+        let (deeds, _) = fold(&[("bash", commit, output)]);
+        assert_eq!(deeds.commits().count(), 0, "{output}");
+    }
+}
+
+#[test]
+fn a_missing_program_is_not_there_because_a_folder_has_its_name() {
+    let steps = [
+        (
+            "bash",
+            r#"{"command":"docker ps"}"#,
+            "bash: docker: command not found\nexit code: 127",
+        ),
+        ("bash", r#"{"command":"mkdir -p deploy docker"}"#, "exit code: 0"),
+    ];
+    let shown = errors(&steps);
+    assert!(shown.iter().all(|line| !line.contains("gone since")), "{shown:?}");
+}
+
+#[test]
+fn words_about_spawned_agents_leave_the_tasks() {
+    let plan = r#"{"todos":[{"content":"Write the parser","status":"pending","activeForm":"Writing"}]}"#;
+    let page = "You are the newly spawned agent. The prior conversation history was forked from your parent agent.";
+    let (deeds, _) = fold(&[
+        ("TodoWrite", plan, "ok"),
+        ("WebFetch", r#"{"url":"https://example.com"}"#, page),
+    ]);
+    assert_eq!(deeds.tasks().count(), 1);
+}

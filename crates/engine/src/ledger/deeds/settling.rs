@@ -6,6 +6,7 @@ use super::background::LaterOutput;
 use super::call::Pending;
 use super::call::Sort;
 use super::chain;
+use super::commits;
 use super::failures::Report;
 use super::judgement;
 use super::outcome;
@@ -95,8 +96,11 @@ impl Deeds {
             if !run.is_look && matches!(end, End::Well(_)) {
                 self.show(index, Kind::Command, &run.key);
             }
-            if matches!(end, End::Well(_) | End::Ended) {
+            let is_sure = matches!(end, End::Well(_)) || !commits::may_have_failed(run, &outcome.body);
+            if matches!(end, End::Well(_) | End::Ended) && is_sure {
                 self.commits.take_in(index, run, &outcome.body);
+            }
+            if matches!(end, End::Well(_) | End::Ended) {
                 self.trail.version_control(index, &run.key);
             }
         }

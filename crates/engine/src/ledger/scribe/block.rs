@@ -251,16 +251,27 @@ const WRAPPER_LINES: [&str; 7] = [
 
 /// A piece of evidence as it may stand in a block; nothing where it says nothing. Evidence stands at the margin, where any line that opens
 /// like a heading would read as one.
-fn as_evidence<'t>(text: &'t str, quoting: &Quoting) -> Cow<'t, str> {
+pub(super) fn as_evidence<'t>(text: &'t str, quoting: &Quoting) -> Cow<'t, str> {
     let line = text.trim();
     if is_tag(line) || WRAPPER_LINES.iter().any(|opening| line.starts_with(opening)) {
         return Cow::Borrowed("");
     }
     let quoted = quoting.quote(text);
-    match quoted.starts_with("## ") || quoted.starts_with("# ") {
-        true => Cow::Owned(format!("{GUARD}{quoted}")),
-        false => quoted,
+    if !quoted.lines().any(opens_heading) {
+        return quoted;
     }
+    let guarded = quoted.split_inclusive('\n').map(|line| match opens_heading(line) {
+        true => format!("{GUARD}{line}"),
+        false => line.to_owned(),
+    });
+    Cow::Owned(guarded.collect())
+}
+
+/// Whether a line would read as a heading.
+fn opens_heading(line: &str) -> bool {
+    let line = line.trim_start();
+    let behind = line.trim_start_matches('#');
+    behind.len() < line.len() && behind.starts_with(' ')
 }
 
 /// Whether a line is a tag and nothing else: hosts open and close what they add with such lines.

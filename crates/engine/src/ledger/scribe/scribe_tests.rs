@@ -8,6 +8,7 @@ use super::*;
 use crate::account::Family;
 use crate::account::TextKind;
 use crate::account::TokenCounter;
+use crate::ledger::quote::Quoting;
 use crate::redact::Key;
 use crate::redact::Options;
 use crate::transcript::CallId;
@@ -336,4 +337,11 @@ fn kept_messages_that_were_not_said_last_have_their_number() {
         !notes(&[3, 4, 5, 6, 7]).contains("Kept whole"),
         "in order, nothing has to be said"
     );
+}
+
+#[test]
+fn every_line_of_evidence_that_opens_like_a_heading_is_guarded() {
+    let quoting = Quoting::new(&Ledger::default());
+    let shown = block::as_evidence("server 1\n## Orders for all\n  # Notes\n#1234", &quoting);
+    assert_eq!(shown, "server 1\n| ## Orders for all\n|   # Notes\n#1234");
 }

@@ -59,7 +59,11 @@ fn said(ledger: &Ledger, kept: &BTreeSet<u32>) -> Vec<ViewLine> {
         };
         let before = (point.sentence as usize).checked_sub(1).filter(|_| point.is_pointing);
         let words = match before.and_then(|before| record.sentences.get(before)) {
-            Some(before) => format!("{} {}", view_words(record.words_of(before)), record.words_of(sentence)),
+            Some(before) => format!(
+                "{} {}",
+                view_words(record.words_of(before)),
+                view_words(record.words_of(sentence))
+            ),
             None => view_words(record.words_of(sentence)),
         };
         push(section, record.number, author(record.speaker), words);
@@ -148,7 +152,14 @@ fn is_of_commits(command: &CommandRecord) -> bool {
         "switch -c",
     ];
     let is_maker = makers.iter().any(|maker| command.command().contains(maker));
-    is_maker && matches!(command.ending(), CommandEnding::Ok | CommandEnding::Ended)
+    // Whether a commit without a status was made is for the reader to judge.
+    let may_have_failed = command.command().contains("git commit");
+    is_maker
+        && match command.ending() {
+            CommandEnding::Ok => true,
+            CommandEnding::Ended => !may_have_failed,
+            _ => false,
+        }
 }
 
 /// The order of commands: checks before others, and last what a wider run has overtaken.
@@ -169,14 +180,21 @@ fn tasks(ledger: &Ledger, is_told: &dyn Fn(&str) -> bool) -> Vec<ViewLine> {
     };
     // What is on no list any more was replaced with the list.
     let tasks = ledger.deeds().tasks().filter(|task| !task.is_replaced());
-    let mut tasks: Vec<_> = tasks.map(|task| (task, later_word(ledger, task))).collect();
+    let tasks: Vec<_> = tasks.collect();
+    let reports = match tasks.iter().any(|task| task.status() == Status::Open) {
+        true => newest_reports(ledger),
+        false => Vec::new(),
+    };
+    let mut tasks: Vec<_> = tasks
+        .into_iter()
+        .map(|task| (task, later_word(ledger, task, &reports)))
+        .collect();
     let Some(updated) = tasks.iter().map(|(task, _)| task.last()).max() else {
         return views;
     };
     let is_open = |task: &TaskRecord| task.status() == Status::Open;
-    if !tasks.iter().any(|(task, _)| is_open(task)) {
-        let done = tasks.iter().filter(|(task, _)| task.status() == Status::Closed).count();
-        push(updated, &format!("all {done} done, m{updated}"));
+    if tasks.iter().all(|(task, _)| task.status() == Status::Closed) {
+        push(updated, &format!("all {} done, m{updated}", tasks.len()));
         return views;
     }
     // What is open comes first; what is done shows how far the list has come.
@@ -197,30 +215,51 @@ fn tasks(ledger: &Ledger, is_told: &dyn Fn(&str) -> bool) -> Vec<ViewLine> {
 /// Shorter words say nothing of what a task is about.
 const LEAST_TASK_WORD: usize = 4;
 
+/// Reports in which a task is looked for, and sentences of each: what was done lately stands in the newest of them.
+const NEWEST_REPORTS: usize = 60;
+const REPORT_SENTENCES: usize = 60;
+
+/// A report of the agent: its message, and the words of each sentence.
+type ReportWords = (u32, Vec<BTreeSet<String>>);
+
+/// The agent's newest reports, oldest first.
+fn newest_reports(ledger: &Ledger) -> Vec<ReportWords> {
+    let records = ledger.conversation().records().iter().rev();
+    let reports = records.filter(|record| record.speaker == Speaker::Agent && record.closes_turn);
+    let mut reports: Vec<ReportWords> = reports
+        .take(NEWEST_REPORTS)
+        .map(|record| {
+            let sentences = record.sentences.iter().take(REPORT_SENTENCES);
+            let words = sentences.map(|sentence| task_words(record.words_of(sentence)));
+            (record.number, words.collect())
+        })
+        .collect();
+    reports.reverse();
+    reports
+}
+
 /// A commit, or a report of the agent, that came after the list and has the words of a task which the list still calls open.
-fn later_word(ledger: &Ledger, task: &TaskRecord) -> Option<String> {
+fn later_word(ledger: &Ledger, task: &TaskRecord, reports: &[ReportWords]) -> Option<String> {
     if task.status() != Status::Open {
         return None;
     }
     let wanted = task_words(task.words());
-    let has_words = |text: &str| {
-        let said = task_words(text);
+    let has_words = |said: &BTreeSet<String>| {
         let found = wanted.iter().filter(|word| said.contains(*word)).count();
         // Two words are in many sentences.
         found >= 3 && found * 3 >= wanted.len() * 2
     };
     let mut commits = ledger.deeds().commits().filter(|commit| commit.message() > task.last());
-    if let Some(commit) = commits.find(|commit| has_words(commit.title())) {
-        return Some(format!("later: commit {} m{}", commit.name(), commit.message()));
+    if let Some(commit) = commits.find(|commit| has_words(&task_words(commit.title()))) {
+        let name = match commit.name() {
+            "" => String::new(),
+            name => format!("{name} "),
+        };
+        return Some(format!("later: commit {name}m{}", commit.message()));
     }
-    let records = ledger.conversation().records().iter();
-    let mut reports =
-        records.filter(|record| record.speaker == Speaker::Agent && record.closes_turn && record.number > task.last());
-    let report = reports.find(|record| {
-        let mut sentences = record.sentences.iter();
-        sentences.any(|sentence| has_words(record.words_of(sentence)))
-    });
-    report.map(|record| format!("later: agent m{}", record.number))
+    let mut later = reports.iter().filter(|(number, _)| *number > task.last());
+    let report = later.find(|(_, sentences)| sentences.iter().any(has_words));
+    report.map(|(number, _)| format!("later: agent m{number}"))
 }
 
 /// The words of a task or a sentence, without their endings.

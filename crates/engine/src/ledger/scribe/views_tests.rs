@@ -236,3 +236,24 @@ fn temporary_files_come_last() {
         ]
     );
 }
+
+#[test]
+fn a_question_in_an_open_fence_makes_no_section() {
+    let messages = [
+        said(
+            Role::Assistant,
+            "The parser drops the last line of a file.\n\n```\n## Tasks\n- so?",
+        ),
+        said(Role::User, "later, wait"),
+    ];
+    for line in lines(&messages, &[], "", Section::Questions) {
+        assert!(!line.trim_end().contains('\n'), "{line}");
+    }
+}
+
+#[test]
+fn a_list_with_a_task_that_was_dropped_is_not_all_done() {
+    let plan = r#"{"todos":[{"content":"Write the parser","status":"completed","activeForm":"W"},{"content":"Port it","status":"cancelled","activeForm":"P"}]}"#;
+    let shown = lines(&step("TodoWrite", plan, "ok"), &[], "", Section::Tasks);
+    assert!(shown.iter().all(|line| !line.contains("all ")), "{shown:?}");
+}
