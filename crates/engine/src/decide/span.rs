@@ -171,7 +171,8 @@ pub fn span(transcript: &Transcript, tally: &Tally, room: Room) -> Option<Span> 
     // A block that has nearly the room of what it replaces would be a worse copy of it: more stays as it is instead.
     let leaves_spare_room = |used: u64| {
         let (block, replaced) = (room.tokens.saturating_sub(used), all.saturating_sub(used));
-        block * SPARE_ROOM.1 >= replaced * SPARE_ROOM.0
+        // Only a target that was asked for is a size to fill; a threshold is one to stay away from.
+        room.may_squeeze && block * SPARE_ROOM.1 >= replaced * SPARE_ROOM.0
     };
     while tail_start > 0 && !is_squeezed {
         let before = step_start(messages, tail_start - 1);
