@@ -28,8 +28,6 @@ const SHORTENED_SHARE: (u64, u64) = (1, 2);
 const LEAST_SHORTENED: u64 = 80;
 /// Calls that wait for their results are kept up to this part of the room.
 const OPEN_STEP_SHARE: (u64, u64) = (3, 4);
-/// A block with this part of the tokens of what it replaces has more room than it needs.
-const SPARE_ROOM: (u64, u64) = (3, 4);
 /// The newest summary by another program is kept where it costs at most this part of the room.
 const SUMMARY_SHARE: u64 = 4;
 
@@ -164,16 +162,6 @@ pub fn span(transcript: &Transcript, tally: &Tally, room: Room) -> Option<Span> 
             tail_start = closing;
         }
     }
-    let all: u64 = (0..messages.len())
-        .filter(|index| !is_instruction(&messages[*index]))
-        .map(cost)
-        .sum();
-    // A block that has nearly the room of what it replaces would be a worse copy of it: more stays as it is instead.
-    let leaves_spare_room = |used: u64| {
-        let (block, replaced) = (room.tokens.saturating_sub(used), all.saturating_sub(used));
-        // Only a target that was asked for is a size to fill; a threshold is one to stay away from.
-        room.may_squeeze && block * SPARE_ROOM.1 >= replaced * SPARE_ROOM.0
-    };
     while tail_start > 0 && !is_squeezed {
         let before = step_start(messages, tail_start - 1);
         let step: u64 = (before..tail_start)
@@ -186,7 +174,7 @@ pub fn span(transcript: &Transcript, tally: &Tally, room: Room) -> Option<Span> 
         } else {
             room.tail
         };
-        if used + step > allowed && !leaves_spare_room(used + step) {
+        if used + step > allowed {
             break;
         }
         used += step;

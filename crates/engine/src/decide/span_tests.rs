@@ -204,18 +204,3 @@ fn without_a_target_nothing_is_given_to_the_block() {
     let (span, _) = chosen(&transcript, asked);
     assert!(span.is_none_or(|span| span.keeps(transcript.messages().len() - 1)));
 }
-
-#[test]
-fn a_target_just_below_the_conversation_replaces_little_of_it() {
-    let transcript = history(100);
-    let (_, tally) = chosen(&transcript, room(1_000));
-    let all = tally.total().total();
-    let (span, _) = chosen(&transcript, room(all * 95 / 100));
-    let span = span.expect("there is room");
-    let kept = kept_tokens(&span, &tally);
-    assert!(kept > all / 2, "{kept} of {all}");
-    assert!(all - kept > all / 20, "something is replaced");
-    let (span, _) = chosen(&transcript, room(all / 2));
-    let kept = kept_tokens(&span.expect("there is room"), &tally);
-    assert!(kept <= all / 6, "far below it the tail has its share: {kept} of {all}");
-}
