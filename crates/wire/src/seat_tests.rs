@@ -35,6 +35,7 @@ fn block(kept: Vec<usize>, until: usize, seat: Seat) -> Block {
             until,
             is_squeezed: false,
             shortened: Vec::new(),
+            tail_tokens: 0,
         },
         seat,
         carried: Vec::new(),

@@ -31,6 +31,7 @@ use crate::decide::Plan;
 use crate::decide::Planned;
 use crate::decide::Policy;
 use crate::decide::Progress;
+use crate::decide::ReplacementInput;
 use crate::decide::Situation;
 use crate::decide::Standing;
 use crate::decide::Survey;
@@ -176,25 +177,29 @@ impl Compactor {
             plan.mode = Mode::Nothing;
             plan.reasons.push(FAILED.to_owned());
         }
-        if let (Mode::Full, Some(scribe)) = (plan.mode, &self.scribe) {
-            let is_early = situation.forced && policy.target.is_none();
-            let early = is_early.then(|| budget_before_due(budget, situation.prompt));
-            plan_replacement(
-                &mut plan,
-                transcript,
-                &self.tally,
-                Standing {
-                    counted: self.counted(),
-                    earlier_block: scribe.resumed_block(),
-                    first_words_hold: scribe.first_words_hold(transcript.messages()),
-                },
-                early.as_ref().unwrap_or(budget),
-                policy,
-                situation,
-            );
+        if plan.mode == Mode::Full && self.scribe.is_some() {
+            let early = early_budget(moment);
+            let input = self.replacement_input(moment, early.as_ref().unwrap_or(budget));
+            plan_replacement(&mut plan, &input);
             plan_writing(&mut plan, policy, moment.writers.map(|(writers, _)| writers));
         }
         plan
+    }
+
+    fn replacement_input<'a>(&'a self, moment: &Moment<'a>, budget: &'a Budget) -> ReplacementInput<'a> {
+        let scribe = self.scribe.as_ref();
+        ReplacementInput {
+            transcript: moment.transcript,
+            tally: &self.tally,
+            standing: Standing {
+                counted: self.counted(),
+                earlier_block: scribe.and_then(Scribe::resumed_block),
+                first_words_hold: scribe.is_some_and(|scribe| scribe.first_words_hold(moment.transcript.messages())),
+            },
+            budget,
+            policy: moment.policy,
+            situation: moment.situation,
+        }
     }
 
     /// Makes a pass without any model: decides, prunes or replaces, verifies, and adopts the result unless verify
@@ -367,6 +372,12 @@ impl Compactor {
         }
         messages
     }
+}
+
+/// The budget of a pass that was asked for before one is due.
+fn early_budget(moment: &Moment<'_>) -> Option<Budget> {
+    let is_early = moment.situation.forced && moment.policy.target.is_none();
+    is_early.then(|| budget_before_due(moment.budget, moment.situation.prompt))
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ use crate::compaction::review::lost_in;
 use crate::decide::Replacement;
 use crate::decide::Span;
 use crate::decide::seat;
+use crate::ledger::scribe::EvidenceRoom;
 use crate::ledger::scribe::Missing;
 use crate::ledger::scribe::ROOM_FOR_NOTICE;
 use crate::ledger::scribe::Scribe;
@@ -46,6 +47,9 @@ use crate::verify::Flaw;
 use crate::verify::FlawKind;
 use crate::verify::check_size;
 use crate::verify::check_target;
+
+/// How often what a block leaves unused is given to the tail.
+const MOST_FILLINGS: usize = 3;
 
 impl Compactor {
     /// Replaces without asking anybody: the ledger, and what a model told in an earlier pass.
@@ -76,9 +80,45 @@ impl Compactor {
                 let critical = moment
                     .writers
                     .and_then(|_| self.references(moment, &replacement.span, None));
+                let replacement = self.with_filled_target(moment, replacement, critical.as_ref(), outcome);
                 self.replace(moment, &replacement, None, critical.as_ref(), outcome);
             }
         }
+    }
+
+    /// A target is a size to fill: what a block with few lines of evidence does not need goes to the tail, whose steps say more than
+    /// further lines out of old ones. What is left then, because no further step fits, is filled with evidence after all.
+    fn with_filled_target(
+        &self,
+        moment: &Moment<'_>,
+        mut replacement: Replacement,
+        critical: Option<&References>,
+        outcome: &mut Outcome,
+    ) -> Replacement {
+        let family = self.tally.family();
+        let planned = replacement.span.kept.len();
+        let target = outcome.plan.target;
+        for _ in 0..MOST_FILLINGS {
+            let input = self.replacement_input(moment, moment.budget);
+            let block = self.write_block(moment, &replacement, EvidenceRoom::Capped, None, critical);
+            let Some(block) = block else { break };
+            let unused = replacement
+                .block_tokens
+                .saturating_sub(measure(&block.message, family).total());
+            let Some(longer) = input.with_longer_tail(target, &replacement, unused) else {
+                break;
+            };
+            replacement = longer;
+        }
+        let kept = replacement.span.kept.len();
+        if kept > planned {
+            outcome.plan.reasons.push(format!(
+                "the ledger needs less than that: {} more messages stay as they are",
+                kept - planned
+            ));
+            outcome.plan.replacement = Some(replacement.clone());
+        }
+        replacement
     }
 
     /// Replaces with what a model told. What must stay may leave the block less room than was planned: it shrinks.
@@ -131,7 +171,7 @@ impl Compactor {
         } = *moment;
         let family = self.tally.family();
         let span = &replacement.span;
-        let Some(block) = self.write_block(moment, replacement, story, critical) else {
+        let Some(block) = self.write_block(moment, replacement, EvidenceRoom::Rest, story, critical) else {
             outcome.verdict = Verdict::Unchanged(FAILED.to_owned());
             return;
         };
@@ -252,6 +292,7 @@ impl Compactor {
         &self,
         moment: &Moment<'_>,
         replacement: &Replacement,
+        evidence: EvidenceRoom,
         story: Option<&Story<'_>>,
         critical: Option<&References>,
     ) -> Option<Block> {
@@ -275,6 +316,7 @@ impl Compactor {
             span,
             budget: replacement.block_tokens.saturating_sub(measure(&empty, family).total()),
             count: &|text: &str| family.count(text, TextKind::Prose),
+            evidence,
             story,
             missing: critical.map(|_| &missing as Missing<'_>),
             focus: moment.policy.focus.as_deref(),

@@ -53,6 +53,7 @@ pub use policy::low_water;
 pub use policy::protected_outputs;
 pub use replace::LEAST_BLOCK;
 pub use replace::Replacement;
+pub use replace::ReplacementInput;
 pub use replace::Standing;
 pub use replace::plan_replacement;
 pub use seat::Roles;

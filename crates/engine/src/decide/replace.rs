@@ -44,54 +44,97 @@ pub struct Standing {
     pub first_words_hold: bool,
 }
 
-/// Plans the replacement of a plan whose mode is full; a plan that cannot be carried out says why.
-pub fn plan_replacement(
-    plan: &mut Plan,
-    transcript: &Transcript,
-    tally: &Tally,
-    standing: Standing,
-    budget: &Budget,
-    policy: &Policy,
-    situation: Situation,
-) {
-    let aim = plan.target.saturating_sub(situation.margin);
-    let excess = (situation.prompt.saturating_sub(aim) as f64 / situation.scale).ceil() as u64;
-    let allowed = standing.counted.saturating_sub(excess);
-    let tokens = allowed.saturating_sub(instruction_tokens(transcript, tally));
-    let is_talk = transcript.pairs().is_empty();
-    let tail_share = if is_talk { TALK_TAIL_SHARE } else { TAIL_SHARE };
-    let room = Room {
-        tokens,
-        tail: policy.tail.unwrap_or(match policy.target {
+/// What a replacement is planned from.
+#[derive(Clone, Copy)]
+pub struct ReplacementInput<'a> {
+    /// The conversation.
+    pub transcript: &'a Transcript,
+    /// What its messages cost.
+    pub tally: &'a Tally,
+    /// Where earlier passes have left it.
+    pub standing: Standing,
+    /// The budget of the window.
+    pub budget: &'a Budget,
+    /// What the host has set.
+    pub policy: &'a Policy,
+    /// The size of the prompt, and what the server wants.
+    pub situation: Situation,
+}
+
+impl ReplacementInput<'_> {
+    /// What the messages may cost after the pass, instructions included.
+    fn allowed(&self, target: u64) -> u64 {
+        let aim = target.saturating_sub(self.situation.margin);
+        let excess = (self.situation.prompt.saturating_sub(aim) as f64 / self.situation.scale).ceil() as u64;
+        self.standing.counted.saturating_sub(excess)
+    }
+
+    /// What there is room for. Without `tail` the tail has its share.
+    fn room(&self, target: u64, tail: Option<u64>) -> Room {
+        let allowed = self.allowed(target);
+        let tokens = allowed.saturating_sub(instruction_tokens(self.transcript, self.tally));
+        let is_talk = self.transcript.pairs().is_empty();
+        let tail_share = if is_talk { TALK_TAIL_SHARE } else { TAIL_SHARE };
+        let default_tail = match self.policy.target {
             Some(_) => tokens / tail_share,
-            None => budget.tail,
-        }),
-        least_tail: tokens / if is_talk { TALK_TAIL_SHARE } else { FLOOR_SHARE },
-        tail_messages: policy.tail_messages,
-        earlier_block: standing.earlier_block,
-        first_words_hold: standing.first_words_hold,
-        may_squeeze: policy.target.is_some(),
-    };
-    let Some(span) = span(transcript, tally, room) else {
+            None => self.budget.tail,
+        };
+        Room {
+            tokens,
+            tail: tail.or(self.policy.tail).unwrap_or(default_tail),
+            least_tail: tokens / if is_talk { TALK_TAIL_SHARE } else { FLOOR_SHARE },
+            tail_messages: self.policy.tail_messages,
+            earlier_block: self.standing.earlier_block,
+            first_words_hold: self.standing.first_words_hold,
+            may_squeeze: self.policy.target.is_some(),
+        }
+    }
+
+    /// What stays in a room, and what that leaves for the block; `None` when newest words and step leave no room for one.
+    fn replacement(&self, target: u64, room: Room) -> Option<Replacement> {
+        let span = span(self.transcript, self.tally, room)?;
+        let span = settle(self.transcript.messages(), span, self.situation.roles);
+        let costs = self.tally.messages();
+        let kept: u64 = span.kept.iter().map(|index| costs[*index].total()).sum();
+        let shortened: u64 = span.shortened.iter().map(|part| part.tokens - part.allowed).sum();
+        let mut block_tokens = self.allowed(target).saturating_sub(kept.saturating_sub(shortened));
+        if self.policy.target.is_none() {
+            block_tokens = block_tokens.min(ledger_tokens(self.budget.threshold));
+        }
+        Some(Replacement { span, block_tokens })
+    }
+
+    /// The replacement with a tail that is longer by what its block left unused; `None` where no further step fits, or where the host
+    /// has set the tail.
+    pub fn with_longer_tail(&self, target: u64, replacement: &Replacement, unused: u64) -> Option<Replacement> {
+        if self.policy.target.is_none() || self.policy.tail.is_some() {
+            return None;
+        }
+        let tail = replacement.span.tail_tokens + unused;
+        let longer = self.replacement(target, self.room(target, Some(tail)))?;
+        let is_longer = longer.span.tail_tokens > replacement.span.tail_tokens;
+        let replaces = longer.span.kept.len() < self.transcript.messages().len();
+        (is_longer && replaces && longer.block_tokens >= LEAST_BLOCK).then_some(longer)
+    }
+}
+
+/// Plans the replacement of a plan whose mode is full; a plan that cannot be carried out says why.
+pub fn plan_replacement(plan: &mut Plan, input: &ReplacementInput<'_>) {
+    let messages = input.transcript.messages().len();
+    let Some(replacement) = input.replacement(plan.target, input.room(plan.target, None)) else {
         plan.mode = Mode::Nothing;
         plan.reasons
             .push("the newest words and the open step alone leave no room for a ledger".to_owned());
         return;
     };
-    let span = settle(transcript.messages(), span, situation.roles);
-    let kept: u64 = span.kept.iter().map(|index| tally.messages()[*index].total()).sum();
-    let shortened: u64 = span.shortened.iter().map(|part| part.tokens - part.allowed).sum();
-    let mut block_tokens = allowed.saturating_sub(kept.saturating_sub(shortened));
-    if policy.target.is_none() {
-        block_tokens = block_tokens.min(ledger_tokens(budget.threshold));
-    }
-    if span.kept.len() >= transcript.messages().len() {
+    let Replacement { span, block_tokens } = &replacement;
+    if span.kept.len() >= messages {
         plan.mode = Mode::Nothing;
         plan.reasons
             .push("everything is kept: there is nothing to replace".to_owned());
         return;
     }
-    if block_tokens < LEAST_BLOCK {
+    if *block_tokens < LEAST_BLOCK {
         plan.mode = Mode::Nothing;
         plan.reasons.push(format!(
             "what must stay leaves {block_tokens} tokens, too few for a ledger"
@@ -104,9 +147,8 @@ pub fn plan_replacement(
         );
     }
     plan.reasons.push(format!(
-        "a ledger of at most {block_tokens} tokens stands for {} of {} messages",
-        transcript.messages().len() - span.kept.len(),
-        transcript.messages().len()
+        "a ledger of at most {block_tokens} tokens stands for {} of {messages} messages",
+        messages - span.kept.len()
     ));
-    plan.replacement = Some(Replacement { span, block_tokens });
+    plan.replacement = Some(replacement);
 }

@@ -46,6 +46,7 @@ fn span(letters: &str, kept: &[usize], block_at: usize) -> Span {
         until: letters.len(),
         is_squeezed: false,
         shortened: Vec::new(),
+        tail_tokens: 0,
     }
 }
 

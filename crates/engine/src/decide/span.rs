@@ -44,6 +44,8 @@ pub struct Span {
     pub is_squeezed: bool,
     /// Parts of kept messages that are shortened in the middle: results and arguments of a newest step that would fill the room.
     pub shortened: Vec<ShortenedPart>,
+    /// What the tail and the newest words cost.
+    pub tail_tokens: u64,
 }
 
 /// A part of a kept message that is too large to stay as it is.
@@ -123,7 +125,7 @@ pub fn span(transcript: &Transcript, tally: &Tally, room: Room) -> Option<Span> 
     let words = words.map(|index| with_step(messages, index));
     let words_cost = words.as_ref().map_or(0, sum);
     let limit = if room.may_squeeze {
-        room.tokens / NEWEST_SHARE
+        (room.tokens / NEWEST_SHARE).max(room.tail)
     } else {
         room.tokens
     };
@@ -132,10 +134,11 @@ pub fn span(transcript: &Transcript, tally: &Tally, room: Room) -> Option<Span> 
     if step + words_cost > limit {
         is_squeezed = true;
         // The newest step is where the agent is: it stays, its results and arguments shortened in the middle.
-        let over = (step + words_cost).saturating_sub(room.tokens / SHORTENED_TO);
+        let over = (step + words_cost).saturating_sub((room.tokens / SHORTENED_TO).max(room.tail));
         shortened = shorten(transcript, tally, tail_start, over);
         let saved: u64 = shortened.iter().map(|part| part.tokens - part.allowed).sum();
-        if step + words_cost - saved > room.tokens / SHORTENED_SHARE.1 * SHORTENED_SHARE.0 {
+        let most = (room.tokens / SHORTENED_SHARE.1 * SHORTENED_SHARE.0).max(room.tail);
+        if step + words_cost - saved > most {
             shortened = Vec::new();
         }
     }
@@ -207,6 +210,7 @@ pub fn span(transcript: &Transcript, tally: &Tally, room: Room) -> Option<Span> 
         until: messages.len(),
         is_squeezed,
         shortened,
+        tail_tokens: used,
     })
 }
 

@@ -49,6 +49,15 @@ pub struct Story<'a> {
 /// Says what must not be lost and is not in a text, most important first.
 pub type Missing<'a> = &'a dyn Fn(&str) -> Vec<Lost>;
 
+/// How much of a block lines of evidence may fill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EvidenceRoom {
+    /// Their share and no more: what nothing else needs stays unused.
+    Capped,
+    /// Whatever the other layers leave.
+    Rest,
+}
+
 /// What a block is written from and into.
 pub struct Sheet<'a> {
     /// The conversation.
@@ -59,6 +68,8 @@ pub struct Sheet<'a> {
     pub budget: u64,
     /// Counts tokens.
     pub count: &'a dyn Fn(&str) -> u64,
+    /// How much of it evidence may fill.
+    pub evidence: EvidenceRoom,
     /// What a model told.
     pub story: Option<&'a Story<'a>>,
     /// What must not be lost and is not in a text, most important first.
@@ -75,6 +86,7 @@ impl<'a> Sheet<'a> {
             span,
             budget,
             count,
+            evidence: EvidenceRoom::Rest,
             story: None,
             missing: None,
             focus: None,

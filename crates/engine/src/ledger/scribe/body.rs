@@ -19,6 +19,7 @@ use crate::ledger::page::Wanted;
 use crate::ledger::quote::Quoting;
 use crate::ledger::scribe::NO_NUMBER;
 use crate::ledger::scribe::Scribe;
+use crate::ledger::scribe::block::EvidenceRoom;
 use crate::ledger::scribe::block::Sheet;
 use crate::ledger::scribe::block::title;
 use crate::ledger::scribe::views;
@@ -90,6 +91,9 @@ const LOST_HEADING: &str = "## Further exact values (from the ledger)\n";
 const STORY_SHARE: u64 = 60;
 /// Evidence in less room than this is single names, which a reader of the story cannot place.
 const LEAST_EVIDENCE: u64 = 100;
+/// Percent of a small and of a large block that evidence may fill while there is more of what was said, or a step more for the tail: readers
+/// took most lines beyond that for noise. In a small block neither a step nor an answer fits, and a line does.
+const EVIDENCE_SHARE: (u64, u64) = (60, 30);
 /// What is left over without another look.
 const SLACK_TOKENS: u64 = 24;
 
@@ -118,19 +122,34 @@ impl Scribe {
         let story = story(left * STORY_SHARE / 100);
         let left = left.saturating_sub(count(&story));
         let share = self.conversation_share(sheet, left);
-        let mut layers = self.layers(sheet, &story, request, left, share);
-        let spare = left.saturating_sub(count(&layers.text()));
-        // Where evidence needs less than it could have, more of what was said goes in.
-        if spare > SLACK_TOKENS.max(left / 50) {
+        let written = |share, evidence| {
+            let mut layers = self.layers(sheet, &story, request, left, share);
+            self.add_evidence(sheet, &story, request, left, evidence, &mut layers);
+            layers
+        };
+        // Beside a story evidence has what is left: the story tells what else was said.
+        let evidence = match story.is_empty() {
+            true => EvidenceRoom::Capped,
+            false => sheet.evidence,
+        };
+        let mut layers = written(share, evidence);
+        let spare = |layers: &Layers| left.saturating_sub(count(&layers.text()));
+        let unused = spare(&layers);
+        // What evidence does not need, or may not have, goes to more of what was said.
+        if unused > SLACK_TOKENS.max(left / 50) {
             let share = ConversationShare {
-                percent: share.percent + spare * 100 / left.max(1),
+                percent: share.percent + unused * 100 / left.max(1),
                 least_worth: 0.0,
                 ..share
             };
-            let fuller = self.layers(sheet, &story, request, left, share);
+            let fuller = written(share, evidence);
             if count(&fuller.text()) <= left {
                 layers = fuller;
             }
+        }
+        if evidence != sheet.evidence && spare(&layers) > SLACK_TOKENS {
+            layers.snippets.clear();
+            self.add_evidence(sheet, &story, request, left, sheet.evidence, &mut layers);
         }
         let story = if story.is_empty() {
             story
@@ -173,11 +192,7 @@ impl Scribe {
         let count = sheet.count;
         let kept: BTreeSet<u32> = sheet.span.kept.iter().map(|index| self.numbers[*index]).collect();
         let focus = page::focus_words(sheet.focus);
-        let headings: u64 = [CONVERSATION_HEADING, EVIDENCE_HEADING, STEPS_HEADING]
-            .iter()
-            .map(|heading| count(heading))
-            .sum();
-        let left = left.saturating_sub(headings);
+        let left = left.saturating_sub(headings(count));
         let cold: Vec<(u32, &Message)> = (0..sheet.messages.len())
             .filter(|index| !sheet.span.keeps(*index) && self.numbers[*index] != NO_NUMBER)
             .map(|index| (self.numbers[index], self.shown(sheet.messages, index)))
@@ -231,14 +246,30 @@ impl Scribe {
                 layers.sections.push_str(&lost);
             }
         }
-        let shown = format!("{request}\n{story}\n{}", layers.text());
-        let used = count(&layers.text());
-        let room = left.saturating_sub(used);
+        layers
+    }
+
+    /// Fills what the other layers leave, or evidence's share of it, with exact lines.
+    fn add_evidence(
+        &self,
+        sheet: &Sheet<'_>,
+        story: &str,
+        request: &str,
+        left: u64,
+        evidence: EvidenceRoom,
+        layers: &mut Layers,
+    ) {
+        let text = layers.text();
+        let left = left.saturating_sub(headings(sheet.count));
+        let rest = left.saturating_sub((sheet.count)(&text));
+        let room = match evidence {
+            EvidenceRoom::Capped => rest.min(left * by_size(EVIDENCE_SHARE, left) / 100),
+            EvidenceRoom::Rest => rest,
+        };
         // Beside a story a handful of names tells nothing; more of what was said does.
         if story.is_empty() || room >= LEAST_EVIDENCE {
-            layers.snippets = self.choose(sheet, &shown, room);
+            layers.snippets = self.choose(sheet, &format!("{request}\n{story}\n{text}"), room);
         }
-        layers
     }
 
     fn sections(&self, sheet: &Sheet<'_>, story: &str, room: u64) -> Sections {
@@ -340,6 +371,12 @@ impl Layers {
         layer(STEPS_HEADING, &self.steps);
         text
     }
+}
+
+/// What the headings cost that every block may have.
+fn headings(count: &dyn Fn(&str) -> u64) -> u64 {
+    let headings = [CONVERSATION_HEADING, EVIDENCE_HEADING, STEPS_HEADING];
+    headings.iter().map(|heading| count(heading)).sum()
 }
 
 /// A share between those of a small and a large block.

@@ -33,6 +33,7 @@ use crate::transcript::Message;
 use crate::transcript::Part;
 use crate::transcript::Spot;
 
+pub use block::EvidenceRoom;
 pub use block::Missing;
 pub use block::Sheet;
 pub use block::Shorten;
