@@ -156,3 +156,45 @@ fn a_shortened_step_is_folded_once() {
     next.observe(&left);
     assert_eq!(next.ledger().folded() as usize, first.messages().len() + 1);
 }
+
+#[test]
+fn what_a_block_does_not_need_goes_to_a_longer_tail() {
+    let mut messages = vec![said(Role::User, "Build all parts, one after the other.")];
+    for id in 0..40 {
+        messages.extend(step(id, 20));
+    }
+    let whole = transcript(messages);
+    let all = tokens(whole.messages());
+    let target = all * 9 / 10;
+    let mut compactor = Compactor::new(Family::O200k, &Policy::default()).with_scribe(scribe());
+    let outcome = pass(&mut compactor, &whole, target);
+    assert_eq!(outcome.verdict, Verdict::Compacted, "{:?}", outcome.flaws);
+    let left = compactor.messages(&whole);
+    assert!(tokens(&left) <= target);
+    assert!(
+        tokens(&left) * 100 >= target * 95,
+        "{} of {target} tokens are used",
+        tokens(&left)
+    );
+    // The steps that stay are those of the end, as they were.
+    let untouched = left
+        .iter()
+        .rev()
+        .zip(whole.messages().iter().rev())
+        .take_while(|(after, before)| after == before)
+        .count();
+    assert!(
+        untouched * 10 >= whole.messages().len() * 6,
+        "{untouched} of {} messages stay",
+        whole.messages().len()
+    );
+    assert!(
+        outcome
+            .plan
+            .reasons
+            .iter()
+            .any(|reason| reason.contains("stay as they are")),
+        "{:?}",
+        outcome.plan.reasons
+    );
+}
