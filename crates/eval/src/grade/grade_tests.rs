@@ -117,6 +117,21 @@ fn a_state_may_hold_old_messages_but_must_know_better() {
         ["8080"]
     );
     assert_eq!(grade_state(&["host alpha.corp", "9090"], &asked, &[]).recall(), 1.0);
+    // A number takes the place of one that was given in words.
+    let asked = probe(&["03:40", "after the dump"], &["Move it to 02:10", "in the night"]);
+    assert!(
+        grade_state(&["Move it to 02:10.", "Then 03:40."], &asked, &[])
+            .stale
+            .is_empty()
+    );
+    assert_eq!(
+        grade_state(&["Move it to 02:10."], &asked, &[]).stale,
+        ["Move it to 02:10"]
+    );
+    assert_eq!(
+        grade_state(&["in the night", "Then 03:40."], &asked, &[]).stale,
+        ["in the night"]
+    );
 }
 
 fn secret() -> String {

@@ -169,8 +169,8 @@ pub fn grade(text: &str, probe: &Probe, secrets: &[String]) -> Grade {
 ///
 /// - where an entry of a ledger's standing sections has it without a mark that it is past, and has no expected fact beside it;
 /// - or where the state has it somewhere without such a mark and nowhere has an expected fact that could take its place, so that no
-///   reader could know better. The facts that can take its place are those that look like it: numbers for a number, names for a
-///   name, words for words; all where none does.
+///   reader could know better. The facts that can take its place are those that look like it: numbers for a number or for words with
+///   one, names for a name, words for words; all where none does.
 pub fn grade_state<S: AsRef<str>>(messages: &[S], probe: &Probe, secrets: &[String]) -> Grade {
     StatePaper::new(messages).grade(probe, secrets)
 }
@@ -213,8 +213,10 @@ impl StatePaper {
             let is_standing = self.standing.iter().any(|entry| {
                 sheet.is_given_as_current(entry, forms) && !sheet.expected.iter().any(|fact| sheet.has(entry, fact))
             });
-            let kind = forms.first().map(Phrase::kind);
-            let is_rival = |fact: &&Vec<Phrase>| fact.first().map(Phrase::kind) == kind;
+            let is_rival = |fact: &&Vec<Phrase>| match (forms.first(), fact.first()) {
+                (Some(stale), Some(fact)) => stale.is_replaced_by(fact),
+                _ => false,
+            };
             let has_rivals = sheet.expected.iter().any(|fact| is_rival(&fact));
             let knows_better = sheet
                 .expected

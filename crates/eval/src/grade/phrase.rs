@@ -139,8 +139,18 @@ impl Phrase {
         self.whole.iter().map(String::len).max().unwrap_or(0)
     }
 
-    /// Whether it is a number, a path or name, or prose: facts of one kind take each other's place.
-    pub fn kind(&self) -> FactKind {
+    /// Whether another fact can take its place: one of the same kind, or a number where this one gives a number in words ("move it to 02:10").
+    pub fn is_replaced_by(&self, other: &Phrase) -> bool {
+        let text = self.whole.first().map_or("", String::as_str);
+        let gives_number = || {
+            let mut words = text.split_whitespace();
+            words.any(|word| word.starts_with(|letter: char| letter.is_ascii_digit()))
+        };
+        self.kind() == other.kind() || other.kind() == FactKind::Number && gives_number()
+    }
+
+    /// Whether it is a number, a path or name, or prose.
+    fn kind(&self) -> FactKind {
         let text = self.whole.first().map_or("", String::as_str);
         if text.starts_with(|c: char| c.is_ascii_digit()) {
             FactKind::Number
@@ -154,7 +164,7 @@ impl Phrase {
 
 /// What a fact looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FactKind {
+enum FactKind {
     /// It begins with a number.
     Number,
     /// A path or another identifier.

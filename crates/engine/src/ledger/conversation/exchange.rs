@@ -3,6 +3,7 @@
 //! A reply that names an option is shown with that option, from the newest message that has it, before anything else of the message. A
 //! sentence of another option in its place would turn the decision round.
 
+use crate::ledger::conversation::puts_forward;
 use crate::ledger::conversation::record::ConversationRecord;
 use crate::ledger::conversation::record::Speaker;
 use crate::ledger::conversation::record::is_list_item;
@@ -16,6 +17,8 @@ use crate::ledger::conversation::select::Selector;
 /// depends on it.
 pub(super) const PROPOSAL_TOKENS: u64 = 160;
 pub(super) const NEWEST_PROPOSAL_TOKENS: u64 = 320;
+/// What it shows of a statement that a reply reacts to: "so 02:10 would read a half-written file" – "Then 03:40".
+const REACTION_TOKENS: u64 = 48;
 /// Messages of the agent in which an option is looked for, the newest first.
 const MESSAGES_BACK: usize = 4;
 /// Items of a list that are shown beside a question without a choice.
@@ -35,6 +38,10 @@ impl Selector<'_> {
             return;
         };
         let proposal = proposal as usize;
+        let most = match puts_forward(&self.input.records[proposal]) {
+            true => most,
+            false => most.min(REACTION_TOKENS),
+        };
         let wanted = self.referred(position, proposal);
         let mut spent = 0;
         for (record, sentence) in wanted {

@@ -112,3 +112,36 @@ fn what_was_suggested_is_quoted() {
     assert!(text.contains("My pick is a thin bar"), "{text}");
     assert!(text.contains("Which separator do you want?"), "{text}");
 }
+
+#[test]
+fn a_reaction_stands_with_the_statement_it_reacts_to() {
+    let objection = "The dump starts at 02:00 and ends at 03:21, so 02:10 would read a half-written file.";
+    for reply in [
+        "Then 03:40, and leave it there.",
+        "ok 03:40 then. And leave it there please",
+        "03:40.",
+        "Dann eben 03:40 und dabei bleibt es",
+    ] {
+        let text = shown(
+            &[
+                (Role::User, "The wiki job collides with the dump. Move it to 02:10."),
+                (Role::Assistant, objection),
+                (Role::User, reply),
+            ],
+            9,
+        );
+        assert!(text.contains(objection), "{reply}: {text}");
+    }
+    let text = shown(
+        &[
+            (Role::User, "Set up the wiki job."),
+            (Role::Assistant, "The wiki job runs at night."),
+            (Role::User, "Next comes ldap, daily at 00:45, with the same retention."),
+        ],
+        9,
+    );
+    assert!(
+        !text.contains("runs at night"),
+        "a message that stands alone needs no other: {text}"
+    );
+}

@@ -39,6 +39,8 @@ use crate::ledger::conversation::record::LaterWord;
 use crate::ledger::conversation::record::Speaker;
 use crate::ledger::conversation::record::is_list_item;
 use crate::ledger::conversation::record::is_question;
+use crate::ledger::conversation::referents::reacts;
+use crate::ledger::conversation::referents::takes_other;
 use crate::ledger::conversation::spoken::agent_words;
 use crate::ledger::facts::ReplacedValue;
 use crate::ledger::quote::has_word;
@@ -152,6 +154,14 @@ impl ConversationLog {
         })
     }
 
+    /// Whether the person's next message begins by taking something else: "Then 03:40", "No, the other one".
+    pub fn is_reconsidered(&self, number: u32) -> bool {
+        let after = self.records_of(number).end;
+        let mut next = self.records[after..].iter();
+        let next = next.find(|record| record.speaker == Speaker::Person);
+        next.is_some_and(|next| takes_other(&next.text))
+    }
+
     /// Whether a sentence of a message was corrected since, or another message speaks of it later.
     pub fn has_later_word(&self, number: u32) -> bool {
         let mut sentences = self.records[self.records_of(number)]
@@ -246,7 +256,8 @@ impl ConversationLog {
                 self.working_bytes = self.working_bytes.saturating_sub(record.text.len());
             }
             let is_reply = words.split_whitespace().take(REPLY_WORDS + 1).count() <= REPLY_WORDS;
-            let answers = (is_reply && puts_forward(&self.records[closing as usize])).then_some(closing);
+            let answers =
+                (is_reply && (puts_forward(&self.records[closing as usize]) || reacts(words))).then_some(closing);
             let mut record = ConversationRecord::new(number, Speaker::Person, &within(words, PERSON_BYTES));
             record.answers = answers;
             return self.add(record);

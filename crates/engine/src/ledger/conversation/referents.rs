@@ -1,6 +1,7 @@
 //! What a short reply refers to in the message that it answers: a label ("let's do 2", "option B"), a place in a list ("the second"), the
 //! thing that the agent recommended, or words of its own.
 
+use crate::ledger::conversation::correction_words::turns_back;
 use crate::ledger::conversation::replies::content_stems;
 
 /// A label is a number up to this one; a larger number is a value.
@@ -71,6 +72,45 @@ const BEHIND_LETTER: [&str; 16] = [
     "for", "is", "and", "or", "then", "please", "with", "too", "but", "looks", "sounds", "instead", "it", "bitte", "и",
     "seems",
 ];
+
+/// How replies begin that react to what was just said and mean little without it, in lower case: "Then 03:40", "Right, then no".
+const REACTING: &str = "then; right; agreed; of course; in that case; fine; true; fair; good point; good catch; well spotted; i see; makes sense; \
+    ok then; okay then; dann; stimmt; einverstanden; klar; genau; na dann; тогда; согласен; согласна; верно; конечно; понятно; ну тогда; \
+    entonces; de acuerdo; claro; pues; alors; d'accord; d’accord; bien sûr; dans ce cas; 那; 好; 对; 行; では; じゃあ";
+/// Words with which the first sentence of such a reply ends: "ok rev B then".
+const ENDING_REACTION: [&str; 5] = ["then", "dann", "тогда", "entonces", "alors"];
+/// How messages begin that take something else than what was settled before, in lower case.
+const TAKING_OTHER: &str = "then; in that case; ok then; okay then; right, then; dann; na dann; тогда; ну тогда; entonces; alors; dans ce cas; 那";
+/// A reply of at most so many words means little alone: "Do that.", "11:00."
+const FEW_WORDS: usize = 3;
+/// Bytes of a reply in which its first sentence ends.
+const FIRST_SENTENCE: usize = 120;
+
+/// Whether a reply only makes sense with what was said before it, question or not.
+pub fn reacts(reply: &str) -> bool {
+    let lower = reply.trim_start().to_lowercase();
+    if lower.split_whitespace().take(FEW_WORDS + 1).count() <= FEW_WORDS && lower.is_ascii() {
+        return true;
+    }
+    let head = &lower[..lower.floor_char_boundary(FIRST_SENTENCE)];
+    let first = head.find(['.', '!', '?', ';', ',', '\n']).map(|end| &head[..end]);
+    let last_word = first.and_then(|first| first.split_whitespace().next_back());
+    begins_with(&lower, REACTING) || last_word.is_some_and(|word| ENDING_REACTION.contains(&word))
+}
+
+/// Whether a message begins by taking something else than what was settled before it.
+pub fn takes_other(message: &str) -> bool {
+    turns_back(message) || begins_with(&message.trim_start().to_lowercase(), TAKING_OTHER)
+}
+
+/// Whether a text in lower case begins with one of some phrases, as whole words.
+fn begins_with(lower: &str, phrases: &str) -> bool {
+    phrases.split("; ").map(str::trim).any(|phrase| {
+        let is_sign = phrase.chars().all(|letter| letter >= '\u{2e80}');
+        let rest = lower.strip_prefix(phrase);
+        rest.is_some_and(|rest| is_sign || !rest.starts_with(char::is_alphanumeric))
+    })
+}
 
 /// What a reply names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

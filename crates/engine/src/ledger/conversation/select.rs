@@ -25,7 +25,15 @@ pub(super) const LINE_TOKENS: u64 = 8;
 const MARK_TOKENS: u64 = 18;
 
 /// A sentence of the person that is worth less is small talk: it gives no value, asks for nothing and tells nothing of the speaker.
-const SMALL_TALK_WORTH: f64 = 2.2;
+const SMALL_TALK_WORTH: f64 = 2.0;
+/// A reply of at most so many words says least without what it answers.
+const SHORT_REPLY: usize = 8;
+/// The part of the person's room that one exchange may fill, and what it may have at least, in tokens.
+const EXCHANGE_SHARE: u64 = 12;
+const LEAST_EXCHANGE: u64 = 48;
+/// How much a longer sentence must be worth to come before a shorter one. Nearly as much will do: short sentences are mostly small talk, and
+/// every line costs its mark besides.
+const LENGTH_EXPONENT: f64 = 0.15;
 /// Which sentences of which records are shown, by position.
 pub type Selection = BTreeMap<usize, Vec<bool>>;
 
@@ -58,6 +66,8 @@ pub struct Selector<'a> {
     outlines: HashMap<usize, Rc<[OutlineEntry]>>,
     chosen: Selection,
     used: u64,
+    /// Whether every short message of the person stands whole.
+    is_person_whole: bool,
 }
 
 /// A sentence that may be chosen.
@@ -90,12 +100,18 @@ impl<'a> Selector<'a> {
             outlines: HashMap::new(),
             chosen: Selection::new(),
             used: 0,
+            is_person_whole: true,
         }
     }
 
     /// What the chosen sentences cost.
     pub fn used(&self) -> u64 {
         self.used
+    }
+
+    /// Whether there was room for every short message of the person.
+    pub fn is_person_whole(&self) -> bool {
+        self.is_person_whole
     }
 
     /// What was chosen.
@@ -141,6 +157,7 @@ impl<'a> Selector<'a> {
             }
             self.choose_pasted(&short, budget);
         } else {
+            self.is_person_whole = false;
             let mut candidates = self.candidates(&short);
             candidates.retain(|candidate| candidate.worth >= SMALL_TALK_WORTH);
             self.take_best(candidates, budget);
@@ -158,8 +175,15 @@ impl<'a> Selector<'a> {
             .rev()
             .filter(|position| self.chosen.contains_key(position))
             .collect();
-        for position in replies {
-            self.choose_exchange(position, budget, PROPOSAL_TOKENS);
+        // Where there is little room, the shortest replies come first: they mean nothing alone.
+        let most = PROPOSAL_TOKENS.min((budget / EXCHANGE_SHARE).max(LEAST_EXCHANGE));
+        let is_short = |position: &usize| {
+            let text = &input.records[*position].text;
+            text.split_whitespace().take(SHORT_REPLY + 1).count() <= SHORT_REPLY
+        };
+        let (short, others): (Vec<usize>, Vec<usize>) = replies.into_iter().partition(is_short);
+        for position in short.into_iter().chain(others) {
+            self.choose_exchange(position, budget, most);
         }
         let candidates = self.candidates(&long);
         self.take_best(candidates, budget.min(self.used + long_budget / 2));
@@ -205,14 +229,26 @@ impl<'a> Selector<'a> {
         }
     }
 
+    /// How turns ended, and what is left of the person's words, by worth, up to a budget for everything that is chosen.
+    pub fn choose_closing(&mut self, budget: u64, least: f64) {
+        self.choose_cold(budget, least, |record| {
+            record.speaker == Speaker::Person || record.closes_turn
+        });
+    }
+
     /// The agent's words, and what is left of the person's, by worth, up to a budget for everything that is chosen. Sentences that are
     /// worth less than `least` are left to a later call.
     pub fn choose_rest(&mut self, budget: u64, least: f64) {
+        self.choose_cold(budget, least, |_| true);
+    }
+
+    fn choose_cold(&mut self, budget: u64, least: f64, is_wanted: fn(&ConversationRecord) -> bool) {
         let input = self.input;
-        let all: Vec<usize> = (0..input.records.len())
+        let wanted: Vec<usize> = (0..input.records.len())
             .filter(|position| (input.is_cold)(input.records[*position].number))
+            .filter(|position| is_wanted(&input.records[*position]))
             .collect();
-        let mut candidates = self.candidates(&all);
+        let mut candidates = self.candidates(&wanted);
         candidates.retain(|candidate| candidate.worth >= least);
         self.take_best(candidates, budget);
     }
@@ -268,7 +304,7 @@ impl<'a> Selector<'a> {
             let record = &self.input.records[candidate.record];
             let sentence = &record.sentences[candidate.sentence];
             let tokens = f64::from(sentence.end - sentence.start) / 4.0;
-            candidate.worth /= (tokens + 10.0).sqrt();
+            candidate.worth /= (tokens + 10.0).powf(LENGTH_EXPONENT);
         }
         candidates.sort_by(|one, other| {
             let worth = other.worth.total_cmp(&one.worth);

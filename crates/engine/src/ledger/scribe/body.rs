@@ -36,14 +36,14 @@ pub const ROOM_FOR_NOTICE: u64 = 1_500;
 const ALONE: [RoomShares; 2] = [
     RoomShares {
         sections: 7,
-        person: 92,
+        person: 100,
         long_messages: 30,
         steps: 5,
         lost: 33,
     },
     RoomShares {
         sections: 22,
-        person: 92,
+        person: 100,
         long_messages: 30,
         steps: 24,
         lost: 33,
@@ -61,7 +61,7 @@ const BESIDE_STORY: [RoomShares; 2] = [
     },
     RoomShares {
         sections: 22,
-        person: 92,
+        person: 100,
         long_messages: 30,
         steps: 30,
         lost: 33,
@@ -71,16 +71,21 @@ const BESIDE_STORY: [RoomShares; 2] = [
 /// not read as an open one. In work with tools, and in talk, where answers are long and what people said is what is needed.
 const ANSWER_SHARE: u64 = 25;
 const ANSWER_SHARE_IN_TALK: u64 = 6;
-/// Percent that the conversation may fill in all before evidence gets some, in a small and in a large block, where there is much
-/// more work than talk: there an exact line is worth more than the agent's narration.
+/// Percent that the conversation may fill with narration, too, before evidence gets some, in a small and in a large block, where there is much
+/// more work than talk: there an exact line is worth more than what the agent says between calls.
 const CONVERSATION_SHARE: (u64, u64) = (20, 56);
+/// Percent that the conversation may fill with how turns ended, in a small and in a large block. Closing texts are short and say what was
+/// found, decided and promised; on the board they are worth more than lines of evidence, least where there is little room.
+const CLOSING_SHARE: (u64, u64) = (90, 60);
+/// What a sentence of a closing text must be worth.
+const LEAST_CLOSING_WORTH: f64 = 1.2;
 /// How many times its part of the whole history talk may fill of the block.
 const TALK_FACTOR: u64 = 3;
 /// From this percentage of the history on, talk is a large part of it.
 const MUCH_TALK: u64 = 15;
 /// Percent of what the person's words leave that the agent's may fill, where talk is a large part of the history.
 const AGENT_PART_OF_REST: u64 = 60;
-/// What a sentence of the agent must be worth to come before evidence, where there is much more work than talk: it gives a value, a reason
+/// What a sentence of narration must be worth to come before evidence, where there is much more work than talk: it gives a value, a reason
 /// or a promise.
 const LEAST_WORTH: f64 = 2.0;
 /// What a small and a large block are, in tokens.
@@ -140,6 +145,7 @@ impl Scribe {
             let share = ConversationShare {
                 percent: share.percent + unused * 100 / left.max(1),
                 least_worth: 0.0,
+                overestimate: unused,
                 ..share
             };
             let fuller = written(share, evidence);
@@ -185,6 +191,7 @@ impl Scribe {
             percent: share.max(by_talk).min(100),
             percent_of_rest: if is_talk { AGENT_PART_OF_REST } else { 0 },
             least_worth: if is_talk { 0.0 } else { LEAST_WORTH },
+            overestimate: 0,
         }
     }
 
@@ -219,24 +226,35 @@ impl Scribe {
         };
         selector.choose_answer(part(answer_share));
         let long = part(shares.long_messages).saturating_sub(count(request));
-        selector.choose_person(part(shares.person).min(left.saturating_sub(sections.tokens)), long);
+        let person = part(shares.person).min(left.saturating_sub(sections.tokens));
+        selector.choose_person(person + share.overestimate, long);
+        let is_person_whole = selector.is_person_whole();
         let spare = left.saturating_sub(selector.used() + sections.tokens);
         let most = match story.is_empty() {
             true => spare * 2 / 3,
             false => spare.saturating_sub(part(shares.lost)).max(spare * 2 / 3),
         };
-        let steps = last_steps(&cold, part(shares.steps).min(most), count);
+        // No line of a tool stands where a message of the person had no room; the newest step stays beside the block.
+        let steps = match is_person_whole {
+            true => last_steps(&cold, part(shares.steps).min(most), count),
+            false => String::new(),
+        };
         let taken = count(&steps) + sections.tokens;
         // However much the person said, what the agent found and promised has a part of what is left.
         let room = left.saturating_sub(taken);
         let rest = room.saturating_sub(selector.used()) * share.percent_of_rest / 100;
         let budget = (left * share.percent / 100).max(selector.used() + rest);
-        selector.choose_rest(budget.min(room), share.least_worth);
+        // How turns ended comes before the agent's narration, and before evidence.
+        let closing = left * by_size(CLOSING_SHARE, left) / 100;
+        let least_closing = LEAST_CLOSING_WORTH.min(share.least_worth);
+        selector.choose_closing(closing.max(budget).min(room + share.overestimate), least_closing);
+        selector.choose_rest(budget.min(room + share.overestimate), share.least_worth);
         let mut layers = Layers {
             conversation: render::render(self.ledger.conversation(), selector.selection()),
             sections: sections.text(),
             steps,
             snippets: Vec::new(),
+            is_person_whole,
         };
         if let Some(missing) = sheet.missing {
             let seen = format!("{request}\n{story}\n{}", layers.text());
@@ -259,6 +277,9 @@ impl Scribe {
         evidence: EvidenceRoom,
         layers: &mut Layers,
     ) {
+        if !layers.is_person_whole {
+            return;
+        }
         let text = layers.text();
         let left = left.saturating_sub(headings(sheet.count));
         let rest = left.saturating_sub((sheet.count)(&text));
@@ -277,7 +298,9 @@ impl Scribe {
         let is_cold = |entry: &&Entry| !kept.contains(&entry.last) || !kept.contains(&entry.first);
         // What was done comes as views, from records with their last state.
         let is_said = |entry: &&Entry| !views::tell(entry);
-        let is_current = |entry: &&Entry| !self.is_corrected(entry);
+        let conversation = self.ledger.conversation();
+        let is_reconsidered = |entry: &Entry| entry.kind == Kind::Decision && conversation.is_reconsidered(entry.last);
+        let is_current = |entry: &&Entry| !self.is_corrected(entry) && !is_reconsidered(entry);
         // "Rules:" only introduces what follows it.
         let is_heading = |entry: &&Entry| {
             matches!(entry.kind, Kind::Constraint | Kind::Decision) && entry.value.trim_end().ends_with(':')
@@ -346,6 +369,8 @@ struct ConversationShare {
     percent_of_rest: u64,
     /// What a sentence must be worth.
     least_worth: f64,
+    /// Tokens by which lines are known to cost less than they are estimated at before they stand together.
+    overestimate: u64,
 }
 
 /// The layers of a block, each as text.
@@ -354,6 +379,7 @@ struct Layers {
     sections: String,
     steps: String,
     snippets: Vec<Snippet>,
+    is_person_whole: bool,
 }
 
 impl Layers {

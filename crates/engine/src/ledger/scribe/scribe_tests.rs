@@ -345,3 +345,69 @@ fn every_line_of_evidence_that_opens_like_a_heading_is_guarded() {
     let shown = block::as_evidence("server 1\n## Orders for all\n  # Notes\n#1234", &quoting);
     assert_eq!(shown, "server 1\n| ## Orders for all\n|   # Notes\n#1234");
 }
+
+#[test]
+fn no_line_of_a_tool_stands_where_a_message_of_the_person_had_no_room() {
+    let mut messages = Vec::new();
+    for number in 0..30 {
+        let wish = format!(
+            "Shelf {number} of the east wing gets {} labels, and leave its lamp alone.",
+            40 + number
+        );
+        messages.push(said(Role::User, &wish));
+        messages.push(call(
+            number,
+            "",
+            "Bash",
+            &format!(r#"{{"command":"print-labels --shelf {number}"}}"#),
+        ));
+        messages.push(result(
+            number,
+            &format!("printed batch B-{number}77 on printer-{number}"),
+        ));
+        messages.push(said(Role::Assistant, "Done."));
+    }
+    let mut scribe = scribe();
+    scribe.observe(&messages);
+    let text = |budget| {
+        block(&scribe, &messages, 4, budget)
+            .expect("there is room for a block")
+            .text
+    };
+    let small = text(450);
+    assert!(
+        !small.contains("## Evidence") && !small.contains("## Last steps"),
+        "{small}"
+    );
+    let large = text(2_000);
+    assert!(
+        (0..29).all(|number| large.contains(&format!("Shelf {number} of the east wing"))),
+        "{large}"
+    );
+    assert!(large.contains("## Last steps"), "{large}");
+}
+
+#[test]
+fn what_was_reconsidered_is_no_decision() {
+    let decision = "Let's use the blue template for the invoices.";
+    let with_reply = |reply: &str| {
+        let messages = [
+            said(Role::User, "The invoices look dull."),
+            said(Role::Assistant, "There is a blue and a grey template."),
+            said(Role::User, decision),
+            said(Role::Assistant, "The blue one prints badly."),
+            said(Role::User, reply),
+            said(Role::Assistant, "All right."),
+            said(Role::User, "And the letters?"),
+        ];
+        let mut scribe = scribe();
+        scribe.observe(&messages);
+        let text = block(&scribe, &messages, 1, 1_000)
+            .expect("there is room for a block")
+            .text;
+        text.split_once("## Decisions")
+            .map_or_else(String::new, |(_, behind)| behind.to_owned())
+    };
+    assert!(with_reply("Good to know, it stays.").contains(decision));
+    assert!(!with_reply("Then the grey one.").contains(decision));
+}
