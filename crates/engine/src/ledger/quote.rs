@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use aho_corasick::AhoCorasick;
+
 use crate::decide::marker::CLOSE;
 use crate::decide::marker::LEDGER_TITLE;
 use crate::decide::marker::OPEN;
@@ -31,6 +33,8 @@ pub struct Quoting {
     stale: Vec<Stale>,
     /// Sentences of the person on which they said something else later. They stand in the conversation, with a mark.
     corrected: Vec<String>,
+    /// Finds whether any of them stands in a text at all, in one walk through it: nearly every text has none.
+    any: Option<AhoCorasick>,
 }
 
 /// A value that no longer holds.
@@ -58,18 +62,22 @@ impl Quoting {
             },
         });
         let stale = stale.filter(|stale| is_telling(&stale.old) || !stale.of.is_empty());
+        let stale: Vec<Stale> = stale.take(MOST_STALE).collect();
+        let corrected = ledger.conversation().sentences_with_later_word();
+        let corrected: Vec<String> = corrected.take(MOST_STALE).collect();
+        let values = stale.iter().map(|stale| &stale.old).chain(&corrected);
         Self {
-            stale: stale.take(MOST_STALE).collect(),
-            corrected: ledger
-                .conversation()
-                .sentences_with_later_word()
-                .take(MOST_STALE)
-                .collect(),
+            any: AhoCorasick::new(values).ok(),
+            stale,
+            corrected,
         }
     }
 
     /// Whether a text shows as holding what does not hold.
     pub fn is_stale(&self, text: &str) -> bool {
+        if self.any.as_ref().is_some_and(|any| !any.is_match(text)) {
+            return false;
+        }
         let mut lower = None;
         let repeats = |sentence: &String| text.contains(sentence.as_str());
         self.corrected.iter().any(repeats)
@@ -325,6 +333,7 @@ mod tests {
     #[test]
     fn what_no_longer_holds_is_not_quoted() {
         let quoting = Quoting {
+            any: None,
             corrected: Vec::new(),
             stale: vec![
                 Stale {

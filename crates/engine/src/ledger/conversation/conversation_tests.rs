@@ -89,14 +89,15 @@ fn blocks_of_earlier_passes_are_nobodys_words() {
 }
 
 #[test]
-fn a_short_reply_answers_a_question_or_a_list() {
+fn a_reply_answers_a_question_or_a_list_and_a_short_one_any_statement() {
     let replies = |asked: &str, reply: &str| {
         let log = folded(&[said(Role::Assistant, asked), said(Role::User, reply)]);
         log.records()[1].answers
     };
     assert_eq!(replies("Shall I go on?", "yes"), Some(0));
     assert_eq!(replies("Ways:\n1. One.\n2. Two.", "the second"), Some(0));
-    assert_eq!(replies("All is done.", "yes"), None);
+    assert_eq!(replies("All is done.", "yes"), Some(0));
+    assert_eq!(replies("All is done.", "Now have a look at the other machine."), None);
     assert_eq!(replies("Shall I go on?", &"word ".repeat(REPLY_WORDS + 1)), None);
 }
 
@@ -280,4 +281,25 @@ fn binary_data_that_was_pasted_is_one_line() {
     )]);
     let text = format!("that is too much tracing:\n[pasted log, 6 lines]\n> {}", data.trim());
     assert_eq!(words(&log), [(0, Speaker::Person, text.as_str())]);
+}
+
+#[test]
+fn a_paste_that_is_all_that_was_sent_shows_how_it_begins_and_ends() {
+    let rows: String = (0..80)
+        .map(|row| format!("  row {row:>3}   {:>8} objects   {:>6} kB\n", row * 917, row * 31))
+        .collect();
+    let paste = format!(
+        "$ depot sync --all --verbose\nreading the index of the depot\n{rows}sync stopped at row 79 of 412\nleft 333 rows for later\n"
+    );
+    let message = Message::new(Role::User, vec![Part::Text(paste.as_str().into())]);
+    let words = spoken::person_words(&message);
+    assert!(words.starts_with("[pasted "), "{words}");
+    for line in [
+        "depot sync --all --verbose",
+        "sync stopped at row 79 of 412",
+        "left 333 rows for later",
+    ] {
+        assert!(words.contains(line), "{line}: {words}");
+    }
+    assert!(words.len() < 1_000, "{words}");
 }

@@ -172,7 +172,7 @@ fn what_nobody_replied_to_is_not_brought() {
     let messages = [
         said(Role::User, "Clean up the schema of the shop."),
         said(Role::Assistant, "The schema has four tables and no index."),
-        said(Role::User, "yes"),
+        said(Role::User, "Now look at the login page of the shop, please."),
     ];
     assert!(!shown(&log(&messages), 200).contains("four tables"));
 }

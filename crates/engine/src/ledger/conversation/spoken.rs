@@ -15,6 +15,10 @@ const PASTE_SHOWN_BYTES: usize = 2_000;
 const SMALL_PASTE_BYTES: usize = 300;
 /// Telling lines of something that was pasted.
 const PASTE_LINES: usize = 4;
+/// First and last lines of a paste that is all that the person sent.
+const ALONE_LINES: (usize, usize) = (2, 4);
+/// Bytes of such a line.
+const LINE_BYTES: usize = 240;
 /// The person's own words of a message; what they pasted into a long one is named, with its telling lines.
 pub fn person_words(message: &Message) -> String {
     let words: Vec<String> = message
@@ -67,22 +71,53 @@ fn is_noise(line: &str) -> bool {
 }
 
 fn without_pastes(words: &str) -> String {
+    let passages = split_pastes(words);
+    let is_alone = !passages
+        .iter()
+        .any(|passage| passage.kind == PassageKind::Said && !passage.text.trim().is_empty());
     let mut said = String::new();
-    for passage in split_pastes(words) {
+    for passage in passages {
         match passage.kind {
             PassageKind::Said => said.push_str(passage.text),
             PassageKind::Pasted(_) if passage.text.len() <= SMALL_PASTE_BYTES => said.push_str(passage.text),
             PassageKind::Pasted(kind) => {
                 let lines = passage.text.trim().lines().count();
                 said.push_str(&format!("[pasted {}, {lines} lines]\n", paste_name(kind)));
-                let told = telling_lines(passage.text, PASTE_LINES);
-                for line in told.iter().filter(|line| is_telling_line(line)) {
+                for line in paste_lines(passage.text, is_alone) {
                     said.push_str(&format!("> {line}\n"));
                 }
             }
         }
     }
     said.trim().to_owned()
+}
+
+/// The lines that stand for a paste: those that tell most. Where nothing else was said, or nothing tells, how it begins and ends as well: "what
+/// went wrong here?" is then asked by the paste itself.
+fn paste_lines(text: &str, is_alone: bool) -> Vec<String> {
+    let told = telling_lines(text, PASTE_LINES);
+    let mut told: Vec<String> = told.into_iter().filter(|line| is_telling_line(line)).collect();
+    let (first, last) = match (is_alone, told.is_empty()) {
+        (true, _) => ALONE_LINES,
+        (false, true) => (1, 1),
+        (false, false) => return told,
+    };
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let first = first.min(lines.len());
+    let last = lines.len().saturating_sub(last).max(first);
+    let (begins, ends) = (&lines[..first], &lines[last..]);
+    told.retain(|line| !begins.iter().chain(ends).any(|end| end.contains(line.trim())));
+    let begins = begins.iter().map(|line| shortened(line));
+    let ends = ends.iter().map(|line| shortened(line));
+    begins.chain(told).chain(ends).collect()
+}
+
+/// A line in at most [`LINE_BYTES`].
+fn shortened(line: &str) -> String {
+    match line.len() > LINE_BYTES {
+        true => format!("{}…", &line[..line.floor_char_boundary(LINE_BYTES)]),
+        false => line.to_owned(),
+    }
 }
 
 /// What a paste is called.

@@ -122,6 +122,8 @@ struct Offer {
     piece: u32,
     last: u32,
     version: u32,
+    /// Whether the rate is only the most that it can be.
+    is_bound: bool,
 }
 
 impl Ord for Offer {
@@ -203,9 +205,35 @@ impl<'a> Choice<'a> {
         };
         choice.look();
         for piece in 0..kept.pieces.len() as u32 {
-            choice.offer(piece);
+            choice.announce(piece);
         }
         choice
+    }
+
+    /// Puts a piece in the queue with the most that it can be worth: most pieces never come up, and their exact worth is never asked for.
+    fn announce(&mut self, piece: u32) {
+        if !self.is_candidate(piece) {
+            return;
+        }
+        self.versions[piece as usize] += 1;
+        // Several pieces together are worth no more for their tokens than the best of them alone.
+        let end = (piece + TOGETHER).min(self.costs.len() as u32);
+        let most_of = |one: u32| self.gains.most(one) / f64::from(self.costs[one as usize].0.max(1));
+        let most = (piece..end).map(most_of).fold(0.0, f64::max);
+        let focus = if self.is_in_focus[piece as usize] {
+            FOCUS_GAIN
+        } else {
+            1.0
+        };
+        if most > 0.0 {
+            self.queue.push(Offer {
+                rate: most * focus,
+                piece,
+                last: piece,
+                version: self.versions[piece as usize],
+                is_bound: true,
+            });
+        }
     }
 
     /// Looks at every piece once, the newest first: which are candidates, and about what they cost.
@@ -243,6 +271,7 @@ impl<'a> Choice<'a> {
                 piece,
                 last,
                 version,
+                is_bound: false,
             });
         }
     }
@@ -322,6 +351,10 @@ impl<'a> Choice<'a> {
             let Some(offer) = self.queue.pop() else { break };
             let piece = offer.piece;
             if offer.version != self.versions[piece as usize] || !self.is_candidate(piece) {
+                continue;
+            }
+            if offer.is_bound {
+                self.offer(piece);
                 continue;
             }
             self.count(piece, offer.last);

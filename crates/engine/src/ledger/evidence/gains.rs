@@ -1,5 +1,7 @@
 //! What keeping a piece is worth: the identifiers it brings that nothing kept shows yet, and the pairs it completes.
 
+use std::sync::Arc;
+
 use crate::ledger::evidence::Evidence;
 use crate::ledger::evidence::Occurrence;
 use crate::ledger::evidence::pairs::NEAR;
@@ -10,12 +12,48 @@ use crate::ledger::evidence::weights::expected_use;
 /// as one of all identifiers and as one of those.
 const NEWEST_TENTH: u64 = 10;
 
+/// What everything in a conversation is worth before anything is chosen. A block is written in several attempts: this is worked out once for
+/// all of them.
+pub struct EvidenceWorth {
+    /// What each key is worth while nothing kept shows it.
+    keys: Vec<f64>,
+    pairs: Pairs,
+    /// What each piece is worth at most.
+    pieces: Vec<f64>,
+}
+
+impl EvidenceWorth {
+    /// For a conversation as it is now.
+    pub fn of(evidence: &Evidence) -> Self {
+        let kept = &evidence.kept;
+        let chance: Vec<f64> = kept
+            .stats
+            .iter()
+            .zip(&kept.names)
+            .map(|(stats, name)| match stats.is_unseen() {
+                true => 0.0,
+                false => expected_use(&stats.features(&kept.clock, name.class(), &name.text)),
+            })
+            .collect();
+        let keys = worth_of_keys(evidence, &chance);
+        let pairs = Pairs::find(evidence, &chance);
+        let of_key = |key: u32| keys[key as usize];
+        let of_piece = |piece: u32| {
+            let names = evidence.occurrences(piece).iter();
+            let names = names.map(|one| of_key(kept.names[one.id as usize].key));
+            let heading = evidence.heading_keys(piece).map(of_key);
+            let paired = pairs.links(piece).iter().map(|link| pairs.worth[link.pair as usize]);
+            names.chain(heading).chain(paired).sum()
+        };
+        let pieces = (0..kept.pieces.len() as u32).map(of_piece).collect();
+        Self { keys, pairs, pieces }
+    }
+}
+
 /// The state of a choice: what is worth how much, and what is kept already.
 pub struct Gains<'a> {
     evidence: &'a Evidence,
-    /// What each key is worth while nothing kept shows it.
-    worth: Vec<f64>,
-    pairs: Pairs,
+    worth: Arc<EvidenceWorth>,
     is_shown: Vec<bool>,
     is_paired: Vec<bool>,
     /// Which pieces are kept, here or elsewhere.
@@ -30,26 +68,16 @@ impl<'a> Gains<'a> {
     /// The worth of everything, with the pieces that `is_visible` picks counted as kept.
     pub fn new(evidence: &'a Evidence, is_visible: &dyn Fn(u32) -> bool, shown: &[&str]) -> Self {
         let kept = &evidence.kept;
-        let chance: Vec<f64> = kept
-            .stats
-            .iter()
-            .zip(&kept.names)
-            .map(|(stats, name)| match stats.is_unseen() {
-                true => 0.0,
-                false => expected_use(&stats.features(&kept.clock, name.class(), &name.text)),
-            })
-            .collect();
-        let pairs = Pairs::find(evidence, &chance);
+        let worth = evidence.worth();
         let mut gains = Self {
             evidence,
-            worth: worth_of_keys(evidence, &chance),
             is_shown: vec![false; kept.keys as usize],
-            is_paired: vec![false; pairs.worth.len()],
+            is_paired: vec![false; worth.pairs.worth.len()],
             is_kept: vec![false; kept.pieces.len()],
             key_marks: vec![0; kept.keys as usize],
-            pair_marks: vec![0; pairs.worth.len()],
+            pair_marks: vec![0; worth.pairs.worth.len()],
             mark: 0,
-            pairs,
+            worth,
         };
         for piece in 0..kept.pieces.len() as u32 {
             if is_visible(kept.pieces[piece as usize].text) {
@@ -73,7 +101,7 @@ impl<'a> Gains<'a> {
             self.is_shown[self.evidence.kept.names[id as usize].key as usize] = true;
             recent.retain(|(_, at)| at + NEAR as usize >= one.range.start);
             for (other, _) in &recent {
-                if let Some(pair) = self.pairs.between(id, *other) {
+                if let Some(pair) = self.worth.pairs.between(id, *other) {
                     self.is_paired[pair as usize] = true;
                 }
             }
@@ -87,10 +115,10 @@ impl<'a> Gains<'a> {
         for occurrence in self.evidence.occurrences(piece) {
             self.is_shown[self.evidence.kept.names[occurrence.id as usize].key as usize] = true;
         }
-        for key in self.heading_keys(piece) {
+        for key in self.evidence.heading_keys(piece) {
             self.is_shown[key as usize] = true;
         }
-        for link in self.pairs.links(piece) {
+        for link in self.worth.pairs.links(piece) {
             if self.is_kept[link.other as usize] {
                 self.is_paired[link.pair as usize] = true;
             } else if !self.is_paired[link.pair as usize] {
@@ -99,17 +127,10 @@ impl<'a> Gains<'a> {
         }
     }
 
-    /// What the line above a piece shows: the called tool, and the file that code is from.
-    fn heading_keys(&self, piece: u32) -> impl Iterator<Item = u32> + use<'a> {
-        let kept = &self.evidence.kept;
-        let text = &kept.texts[kept.pieces[piece as usize].text as usize];
-        let shown = [text.tool, text.source].into_iter().flatten();
-        shown.map(|id| kept.names[id as usize].key)
-    }
-
     /// What keeping these neighbouring pieces would add.
     pub fn of(&mut self, first: u32, last: u32) -> f64 {
         self.mark += 1;
+        let worth = Arc::clone(&self.worth);
         let mut gain = 0.0;
         for piece in first..=last {
             if self.is_kept[piece as usize] {
@@ -119,19 +140,24 @@ impl<'a> Gains<'a> {
             for occurrence in evidence.occurrences(piece) {
                 gain += self.once(evidence.kept.names[occurrence.id as usize].key);
             }
-            for key in self.heading_keys(piece) {
+            for key in evidence.heading_keys(piece) {
                 gain += self.once(key);
             }
-            for link in self.pairs.links(piece) {
+            for link in worth.pairs.links(piece) {
                 let pair = link.pair as usize;
                 let is_near = self.is_kept[link.other as usize] || (first..=last).contains(&link.other);
                 if is_near && !self.is_paired[pair] && self.pair_marks[pair] != self.mark {
                     self.pair_marks[pair] = self.mark;
-                    gain += self.pairs.worth[pair];
+                    gain += worth.pairs.worth[pair];
                 }
             }
         }
         gain
+    }
+
+    /// What a piece adds at most, whatever else is kept.
+    pub fn most(&self, piece: u32) -> f64 {
+        self.worth.pieces[piece as usize]
     }
 
     /// The worth of a key, the first time in an evaluation and while nothing kept shows it.
@@ -141,7 +167,7 @@ impl<'a> Gains<'a> {
             return 0.0;
         }
         self.key_marks[key] = self.mark;
-        self.worth[key]
+        self.worth.keys[key]
     }
 }
 
@@ -181,6 +207,14 @@ fn newest_tenth(evidence: &Evidence) -> u32 {
 }
 
 impl Evidence {
+    /// What the line above a piece shows: the called tool, and the file that code is from.
+    fn heading_keys(&self, piece: u32) -> impl Iterator<Item = u32> + use<'_> {
+        let kept = &self.kept;
+        let text = &kept.texts[kept.pieces[piece as usize].text as usize];
+        let shown = [text.tool, text.source].into_iter().flatten();
+        shown.map(|id| kept.names[id as usize].key)
+    }
+
     /// The occurrences in a piece.
     pub(super) fn occurrences(&self, piece: u32) -> &[Occurrence] {
         let from = self.kept.pieces[piece as usize].first as usize;

@@ -25,9 +25,12 @@ mod stats;
 mod weights;
 
 use std::collections::HashMap;
+use std::fmt;
 use std::hash::DefaultHasher;
 use std::hash::Hash;
 use std::hash::Hasher;
+use std::sync::Arc;
+use std::sync::OnceLock;
 
 use serde::Deserialize;
 use serde::Serialize;
@@ -36,6 +39,7 @@ use crate::decide::Deed;
 use crate::decide::deed_of_call;
 use crate::ledger::deeds::files_of;
 use crate::ledger::evidence::folders::Folders;
+use crate::ledger::evidence::gains::EvidenceWorth;
 use crate::ledger::evidence::gains::estimate;
 use crate::ledger::evidence::saved::EvidencePiece;
 use crate::ledger::evidence::saved::IdentifierName;
@@ -82,6 +86,25 @@ pub struct Evidence {
     ids: HashMap<Box<str>, u32>,
     keys: HashMap<Box<str>, u32>,
     folders: Folders,
+    worth: WorthCache,
+}
+
+/// What pieces are worth, worked out when first asked for; two conversations do not differ by it.
+#[derive(Clone, Default)]
+struct WorthCache(OnceLock<Arc<EvidenceWorth>>);
+
+impl PartialEq for WorthCache {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for WorthCache {}
+
+impl fmt::Debug for WorthCache {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("WorthCache")
+    }
 }
 
 /// What was saved is not a state that folding makes.
@@ -114,6 +137,7 @@ impl TryFrom<SavedEvidence> for Evidence {
             ids,
             keys,
             folders,
+            worth: WorthCache::default(),
         })
     }
 }
@@ -141,6 +165,7 @@ impl Evidence {
     }
 
     fn fold_from(&mut self, index: u32, message: &Message, origin: MessageOrigin) {
+        self.worth = WorthCache::default();
         if message.author != Author::System {
             let clock = &mut self.kept.clock;
             clock.messages += 1;
@@ -328,6 +353,12 @@ impl Evidence {
         }
         let source = path.and_then(|path| self.learned_whole(&path));
         (true, source)
+    }
+
+    /// What pieces are worth before anything is chosen.
+    fn worth(&self) -> Arc<EvidenceWorth> {
+        let worth = self.worth.0.get_or_init(|| Arc::new(EvidenceWorth::of(self)));
+        Arc::clone(worth)
     }
 
     /// The number of an identifier, given on first sight.
