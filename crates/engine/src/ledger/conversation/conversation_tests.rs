@@ -292,7 +292,7 @@ fn a_paste_that_is_all_that_was_sent_shows_how_it_begins_and_ends() {
         "$ depot sync --all --verbose\nreading the index of the depot\n{rows}sync stopped at row 79 of 412\nleft 333 rows for later\n"
     );
     let message = Message::new(Role::User, vec![Part::Text(paste.as_str().into())]);
-    let words = spoken::person_words(&message);
+    let words = person_words(&message);
     assert!(words.starts_with("[pasted "), "{words}");
     for line in [
         "depot sync --all --verbose",
