@@ -201,7 +201,7 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
     if arguments.json {
         screen.json(&report)?;
     } else {
-        print::outcome(&report, arguments.output.as_deref(), screen)?;
+        print::outcome(&report, arguments.output.as_deref(), arguments.store.as_deref(), screen)?;
     }
     missed.map_or(Ok(()), |missed| Err(missed.into()))
 }

@@ -1,5 +1,7 @@
 //! The reports of `compact` as tables for people.
 
+use std::path::Path;
+
 use mainstay_engine::decide::Plan;
 use mainstay_wire::document::Document;
 
@@ -14,7 +16,7 @@ use crate::screen::percent;
 use crate::screen::plain;
 
 /// Shows what a compaction did, or why there was none.
-pub fn outcome(report: &Report, output: Option<&str>, screen: &mut Screen) -> anyhow::Result<()> {
+pub fn outcome(report: &Report, output: Option<&str>, store: Option<&Path>, screen: &mut Screen) -> anyhow::Result<()> {
     if !report.compacted {
         screen.line(&format!("Nothing was changed: {}.", report.reason))?;
         if let Some(smallest) = report.smallest_target {
@@ -78,10 +80,14 @@ pub fn outcome(report: &Report, output: Option<&str>, screen: &mut Screen) -> an
         screen.line(&format!("Written to {output}."))?;
     }
     let Some(id) = &report.checkpoint else { return Ok(()) };
+    // A store that was named here has to be named there, too.
+    let store = store.map_or_else(String::new, |store| format!(" --store {}", store.display()));
     screen.line(&format!("Checkpoint {id}. Everything is kept:"))?;
-    screen.line(&format!("  mainstay loss {id}          what this dropped"))?;
-    screen.line(&format!("  mainstay restore {id}       the exact original"))?;
-    screen.line("  mainstay recall WORDS                   search what was dropped")
+    screen.line(&format!("  mainstay loss {id}{store}          what this dropped"))?;
+    screen.line(&format!("  mainstay restore {id}{store}       the exact original"))?;
+    screen.line(&format!(
+        "  mainstay recall WORDS{store}                   search what was dropped"
+    ))
 }
 
 /// Longer details are cut; `--json` has them whole.

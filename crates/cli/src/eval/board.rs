@@ -139,7 +139,12 @@ pub fn run(arguments: &Arguments, screen: &mut Screen) -> anyhow::Result<()> {
     if failures.is_empty() {
         return Ok(());
     }
-    Err(GateNotMet(format!("{} floors are not met", failures.len())).into())
+    let verb = if failures.len() == 1 { "floor is" } else { "floors are" };
+    Err(GateNotMet(format!(
+        "{} {verb} not met; --against RUN shows what changed, --no-floors only measures",
+        failures.len()
+    ))
+    .into())
 }
 
 fn floors(arguments: &Arguments) -> anyhow::Result<Option<BoardFloors>> {

@@ -80,8 +80,12 @@ impl Compactor {
                 let critical = moment
                     .writers
                     .and_then(|_| self.references(moment, &replacement.span, None));
-                let replacement = self.with_filled_target(moment, replacement, critical.as_ref(), outcome);
-                self.replace(moment, &replacement, None, critical.as_ref(), outcome);
+                let filled = self.with_filled_target(moment, &replacement, critical.as_ref(), outcome);
+                let critical = match filled.span == replacement.span {
+                    true => critical,
+                    false => moment.writers.and_then(|_| self.references(moment, &filled.span, None)),
+                };
+                self.replace(moment, &filled, None, critical.as_ref(), outcome);
             }
         }
     }
@@ -91,15 +95,18 @@ impl Compactor {
     fn with_filled_target(
         &self,
         moment: &Moment<'_>,
-        mut replacement: Replacement,
+        planned: &Replacement,
         critical: Option<&References>,
         outcome: &mut Outcome,
     ) -> Replacement {
+        let mut replacement = planned.clone();
+        let input = self.replacement_input(moment, moment.budget);
+        if !input.may_lengthen_tail() {
+            return replacement;
+        }
         let family = self.tally.family();
-        let planned = replacement.span.kept.len();
         let target = outcome.plan.target;
         for _ in 0..MOST_FILLINGS {
-            let input = self.replacement_input(moment, moment.budget);
             let block = self.write_block(moment, &replacement, EvidenceRoom::Capped, None, critical);
             let Some(block) = block else { break };
             let unused = replacement
@@ -110,12 +117,16 @@ impl Compactor {
             };
             replacement = longer;
         }
-        let kept = replacement.span.kept.len();
-        if kept > planned {
-            outcome.plan.reasons.push(format!(
-                "the ledger needs less than that: {} more messages stay as they are",
-                kept - planned
-            ));
+        if replacement.span != planned.span {
+            let more = replacement.span.kept.len().saturating_sub(planned.span.kept.len());
+            let what = match more {
+                0 => "more of the newest step stays".to_owned(),
+                more => format!("{more} more messages stay as they are"),
+            };
+            outcome
+                .plan
+                .reasons
+                .push(format!("the ledger needs less than that: {what}"));
             outcome.plan.replacement = Some(replacement.clone());
         }
         replacement

@@ -82,6 +82,7 @@ impl ReplacementInput<'_> {
         Room {
             tokens,
             tail: tail.or(self.policy.tail).unwrap_or(default_tail),
+            newest: tail.unwrap_or(0),
             least_tail: tokens / if is_talk { TALK_TAIL_SHARE } else { FLOOR_SHARE },
             tail_messages: self.policy.tail_messages,
             earlier_block: self.standing.earlier_block,
@@ -104,17 +105,20 @@ impl ReplacementInput<'_> {
         Some(Replacement { span, block_tokens })
     }
 
-    /// The replacement with a tail that is longer by what its block left unused; `None` where no further step fits, or where the host
-    /// has set the tail.
+    /// Whether a block's unused room may go to the tail: where a size was asked for, and no tail.
+    pub fn may_lengthen_tail(&self) -> bool {
+        self.policy.target.is_some() && self.policy.tail.is_none()
+    }
+
+    /// The replacement with a tail that is longer by what its block left unused; `None` where no further step fits.
     pub fn with_longer_tail(&self, target: u64, replacement: &Replacement, unused: u64) -> Option<Replacement> {
-        if self.policy.target.is_none() || self.policy.tail.is_some() {
-            return None;
-        }
         let tail = replacement.span.tail_tokens + unused;
         let longer = self.replacement(target, self.room(target, Some(tail)))?;
         let is_longer = longer.span.tail_tokens > replacement.span.tail_tokens;
         let replaces = longer.span.kept.len() < self.transcript.messages().len();
-        (is_longer && replaces && longer.block_tokens >= LEAST_BLOCK).then_some(longer)
+        // The block must still have room for what it was found to need.
+        let needed = replacement.block_tokens.saturating_sub(unused).max(LEAST_BLOCK);
+        (is_longer && replaces && longer.block_tokens >= needed).then_some(longer)
     }
 }
 

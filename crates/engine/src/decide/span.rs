@@ -73,6 +73,8 @@ pub struct Room {
     pub tokens: u64,
     /// Tokens of the newest history that stay verbatim.
     pub tail: u64,
+    /// What the newest step and words may have at least before they are shortened: what a block has left over for them.
+    pub newest: u64,
     /// What the tail may grow to for the sake of its least number of messages.
     pub least_tail: u64,
     /// How many messages the tail has at least, where they fit.
@@ -125,7 +127,7 @@ pub fn span(transcript: &Transcript, tally: &Tally, room: Room) -> Option<Span> 
     let words = words.map(|index| with_step(messages, index));
     let words_cost = words.as_ref().map_or(0, sum);
     let limit = if room.may_squeeze {
-        (room.tokens / NEWEST_SHARE).max(room.tail)
+        (room.tokens / NEWEST_SHARE).max(room.newest)
     } else {
         room.tokens
     };
@@ -134,10 +136,10 @@ pub fn span(transcript: &Transcript, tally: &Tally, room: Room) -> Option<Span> 
     if step + words_cost > limit {
         is_squeezed = true;
         // The newest step is where the agent is: it stays, its results and arguments shortened in the middle.
-        let over = (step + words_cost).saturating_sub((room.tokens / SHORTENED_TO).max(room.tail));
+        let over = (step + words_cost).saturating_sub((room.tokens / SHORTENED_TO).max(room.newest));
         shortened = shorten(transcript, tally, tail_start, over);
         let saved: u64 = shortened.iter().map(|part| part.tokens - part.allowed).sum();
-        let most = (room.tokens / SHORTENED_SHARE.1 * SHORTENED_SHARE.0).max(room.tail);
+        let most = (room.tokens / SHORTENED_SHARE.1 * SHORTENED_SHARE.0).max(room.newest);
         if step + words_cost - saved > most {
             shortened = Vec::new();
         }

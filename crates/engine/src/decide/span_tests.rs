@@ -59,6 +59,7 @@ fn room(tokens: u64) -> Room {
     Room {
         tokens,
         tail: tokens / 5,
+        newest: 0,
         least_tail: tokens / 4,
         tail_messages: 0,
         earlier_block: None,

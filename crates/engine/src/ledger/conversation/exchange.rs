@@ -38,10 +38,8 @@ impl Selector<'_> {
             return;
         };
         let proposal = proposal as usize;
-        let most = match puts_forward(&self.input.records[proposal]) {
-            true => most,
-            false => most.min(REACTION_TOKENS),
-        };
+        let is_reaction = !puts_forward(&self.input.records[proposal]);
+        let most = if is_reaction { most.min(REACTION_TOKENS) } else { most };
         let wanted = self.referred(position, proposal);
         let mut spent = 0;
         for (record, sentence) in wanted {
@@ -50,7 +48,8 @@ impl Selector<'_> {
                 continue;
             }
             let cost = self.cost_of_taking(record, sentence);
-            if spent + cost > most && spent > 0 || self.used() + cost > budget {
+            let most_of_first = if is_reaction { most * 3 } else { u64::MAX };
+            if spent + cost > most && spent > 0 || cost > most_of_first || self.used() + cost > budget {
                 continue;
             }
             spent += cost;
@@ -72,7 +71,11 @@ impl Selector<'_> {
         if question.is_some() {
             wanted.push((proposal, anchor));
         }
-        let (picked, others) = self.options(proposal, &referents, question);
+        // A reaction to a statement picks nothing from a list that stands further back.
+        let (picked, others) = match puts_forward(record) {
+            true => self.options(proposal, &referents, question),
+            false => (Vec::new(), Vec::new()),
+        };
         wanted.extend(picked.iter().copied());
         if picked.is_empty() {
             wanted.extend(sharing(record, &referents).into_iter().map(|index| (proposal, index)));

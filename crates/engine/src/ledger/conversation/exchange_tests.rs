@@ -4,6 +4,7 @@ use crate::ledger::conversation::ConversationLog;
 use crate::ledger::conversation::render::render;
 use crate::ledger::conversation::select::SelectionInput;
 use crate::ledger::conversation::select::Selector;
+use crate::ledger::conversation::talk_cache::TalkCache;
 use crate::transcript::Message;
 use crate::transcript::Part;
 use crate::transcript::Role;
@@ -21,6 +22,7 @@ fn shown(said: &[(Role, &str)], warm: u32) -> String {
         focus: &[],
         restated: None,
         expected_use: &|_| 0.0,
+        cache: &TalkCache::default(),
     };
     let mut selector = Selector::new(&input);
     selector.choose_person(600, 200);

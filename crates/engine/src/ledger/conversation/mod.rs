@@ -21,6 +21,7 @@ pub mod same_thing;
 pub mod select;
 mod spoken;
 pub mod subject;
+pub mod talk_cache;
 mod turns_of_phrase;
 mod worth;
 
@@ -154,12 +155,14 @@ impl ConversationLog {
         })
     }
 
-    /// Whether the person's next message begins by taking something else: "Then 03:40", "No, the other one".
+    /// Whether the agent said something to a message and the person's next one takes something else: "Then 03:40", "Then the grey one".
     pub fn is_reconsidered(&self, number: u32) -> bool {
-        let after = self.records_of(number).end;
-        let mut next = self.records[after..].iter();
-        let next = next.find(|record| record.speaker == Speaker::Person);
-        next.is_some_and(|next| takes_other(&next.text))
+        let after = &self.records[self.records_of(number).end..];
+        let Some(next) = after.iter().position(|record| record.speaker == Speaker::Person) else {
+            return false;
+        };
+        let objects = after[..next].iter().any(|record| record.speaker == Speaker::Agent);
+        objects && takes_other(&after[next].text)
     }
 
     /// Whether a sentence of a message was corrected since, or another message speaks of it later.

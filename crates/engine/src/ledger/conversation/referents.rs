@@ -1,7 +1,6 @@
 //! What a short reply refers to in the message that it answers: a label ("let's do 2", "option B"), a place in a list ("the second"), the
 //! thing that the agent recommended, or words of its own.
 
-use crate::ledger::conversation::correction_words::turns_back;
 use crate::ledger::conversation::replies::content_stems;
 
 /// A label is a number up to this one; a larger number is a value.
@@ -76,11 +75,28 @@ const BEHIND_LETTER: [&str; 16] = [
 /// How replies begin that react to what was just said and mean little without it, in lower case: "Then 03:40", "Right, then no".
 const REACTING: &str = "then; right; agreed; of course; in that case; fine; true; fair; good point; good catch; well spotted; i see; makes sense; \
     ok then; okay then; dann; stimmt; einverstanden; klar; genau; na dann; тогда; согласен; согласна; верно; конечно; понятно; ну тогда; \
-    entonces; de acuerdo; claro; pues; alors; d'accord; d’accord; bien sûr; dans ce cas; 那; 好; 对; 行; では; じゃあ";
+    entonces; de acuerdo; claro; pues; alors; d'accord; d’accord; bien sûr; dans ce cas; 那就; 那么; 好的; 对的; 好; 对; 行; では; じゃあ";
 /// Words with which the first sentence of such a reply ends: "ok rev B then".
 const ENDING_REACTION: [&str; 5] = ["then", "dann", "тогда", "entonces", "alors"];
 /// How messages begin that take something else than what was settled before, in lower case.
-const TAKING_OTHER: &str = "then; in that case; ok then; okay then; right, then; dann; na dann; тогда; ну тогда; entonces; alors; dans ce cas; 那";
+const TAKING_OTHER: &str = "then; in that case; ok then; okay then; right, then; dann; na dann; тогда; ну тогда; entonces; alors; dans ce cas; 那就; 那么";
+/// Words that point at another one of several things, in lower case.
+const OTHER: [&str; 12] = [
+    "one",
+    "other",
+    "instead",
+    "lieber",
+    "andere",
+    "anderen",
+    "другой",
+    "другую",
+    "otro",
+    "otra",
+    "autre",
+    "plutôt",
+];
+/// A message of at most so many words does nothing else than take something else.
+const TAKING_WORDS: usize = 8;
 /// A reply of at most so many words means little alone: "Do that.", "11:00."
 const FEW_WORDS: usize = 3;
 /// Bytes of a reply in which its first sentence ends.
@@ -89,26 +105,45 @@ const FIRST_SENTENCE: usize = 120;
 /// Whether a reply only makes sense with what was said before it, question or not.
 pub fn reacts(reply: &str) -> bool {
     let lower = reply.trim_start().to_lowercase();
-    if lower.split_whitespace().take(FEW_WORDS + 1).count() <= FEW_WORDS && lower.is_ascii() {
+    let has_spaces = !lower.contains(|letter: char| letter >= '\u{2e80}');
+    if has_spaces && lower.split_whitespace().take(FEW_WORDS + 1).count() <= FEW_WORDS {
         return true;
     }
     let head = &lower[..lower.floor_char_boundary(FIRST_SENTENCE)];
-    let first = head.find(['.', '!', '?', ';', ',', '\n']).map(|end| &head[..end]);
-    let last_word = first.and_then(|first| first.split_whitespace().next_back());
-    begins_with(&lower, REACTING) || last_word.is_some_and(|word| ENDING_REACTION.contains(&word))
+    // "3.5" and "app.rs" do not end a sentence.
+    let end = head.char_indices().find(|(at, sign)| {
+        let is_last = head[at + sign.len_utf8()..]
+            .chars()
+            .next()
+            .is_none_or(char::is_whitespace);
+        *sign == '\n' || ".!?;,".contains(*sign) && is_last
+    });
+    let first = end.map_or(head, |(at, _)| &head[..at]);
+    let last_word = first.split_whitespace().next_back();
+    let ends_so = last_word.is_some_and(|word| ENDING_REACTION.contains(&word));
+    begins_with(&lower, REACTING) || ends_so && (end.is_some() || head.len() == lower.len())
 }
 
-/// Whether a message begins by taking something else than what was settled before it.
+/// Whether a message does nothing else than take something else than what was settled before it: a value, or another one of several.
 pub fn takes_other(message: &str) -> bool {
-    turns_back(message) || begins_with(&message.trim_start().to_lowercase(), TAKING_OTHER)
+    let lower = message.trim().to_lowercase();
+    let words: Vec<&str> = lower
+        .split(|letter: char| !letter.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .collect();
+    let names_other =
+        lower.contains(|letter: char| letter.is_ascii_digit()) || words.iter().any(|word| OTHER.contains(word));
+    words.len() <= TAKING_WORDS && names_other && begins_with(&lower, TAKING_OTHER)
 }
 
 /// Whether a text in lower case begins with one of some phrases, as whole words.
 fn begins_with(lower: &str, phrases: &str) -> bool {
     phrases.split("; ").map(str::trim).any(|phrase| {
-        let is_sign = phrase.chars().all(|letter| letter >= '\u{2e80}');
+        let mut signs = phrase.chars();
+        let is_long_sign = phrase.chars().all(|letter| letter >= '\u{2e80}') && signs.nth(1).is_some();
+        let goes_on = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_');
         let rest = lower.strip_prefix(phrase);
-        rest.is_some_and(|rest| is_sign || !rest.starts_with(char::is_alphanumeric))
+        rest.is_some_and(|rest| is_long_sign || !rest.starts_with(goes_on))
     })
 }
 

@@ -5,17 +5,15 @@
 //! stand nowhere else. Small talk, the oldest first, is what goes.
 
 use std::collections::BTreeMap;
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::ledger::conversation::correction_words::turns_back;
 use crate::ledger::conversation::exchange::NEWEST_PROPOSAL_TOKENS;
 use crate::ledger::conversation::exchange::PROPOSAL_TOKENS;
 use crate::ledger::conversation::outline::OutlineEntry;
-use crate::ledger::conversation::outline::outline;
 use crate::ledger::conversation::record::ConversationRecord;
 use crate::ledger::conversation::record::Speaker;
-use crate::ledger::conversation::turns_of_phrase::TurnsOfPhrase;
+use crate::ledger::conversation::talk_cache::TalkCache;
 
 /// A message of the person up to this many tokens stands whole where there is room for all of them.
 const SHORT_MESSAGE: u64 = 300;
@@ -51,19 +49,15 @@ pub struct SelectionInput<'a> {
     pub restated: Option<(u32, &'a str)>,
     /// How many identifiers of a text the agent is expected to use again.
     pub expected_use: &'a dyn Fn(&str) -> f64,
+    /// What earlier attempts at the same block found out.
+    pub cache: &'a TalkCache,
 }
 
 /// A selection on its way.
 pub struct Selector<'a> {
     pub(super) input: &'a SelectionInput<'a>,
-    pub(super) frequencies: HashMap<String, u32>,
-    pub(super) turns_of_phrase: TurnsOfPhrase,
     /// Whether the agent works with tools here, and does not only talk.
     pub(super) has_work: bool,
-    /// Tokens of each sentence of the records, counted when first asked for.
-    costs: HashMap<(usize, usize), u64>,
-    /// How the agent's messages are built, read when first asked for.
-    outlines: HashMap<usize, Rc<[OutlineEntry]>>,
     chosen: Selection,
     used: u64,
     /// Whether every short message of the person stands whole.
@@ -80,24 +74,9 @@ struct Candidate {
 impl<'a> Selector<'a> {
     /// A selector with nothing chosen.
     pub fn new(input: &'a SelectionInput<'a>) -> Self {
-        let mut frequencies: HashMap<String, u32> = HashMap::new();
-        let mut turns_of_phrase = TurnsOfPhrase::default();
-        for record in input.records {
-            turns_of_phrase.learn(&record.text);
-            let mut words: Vec<String> = plain_words(&record.text).collect();
-            words.sort_unstable();
-            words.dedup();
-            for word in words {
-                *frequencies.entry(word).or_default() += 1;
-            }
-        }
         Self {
             input,
-            frequencies,
-            turns_of_phrase,
             has_work: input.records.iter().any(is_work),
-            costs: HashMap::new(),
-            outlines: HashMap::new(),
             chosen: Selection::new(),
             used: 0,
             is_person_whole: true,
@@ -286,7 +265,10 @@ impl<'a> Selector<'a> {
                     continue;
                 }
                 let age = (*position as f64 + 1.0) / total;
-                let worth = self.worth(record, index, age);
+                let worth = self
+                    .input
+                    .cache
+                    .worth((*position, index), || self.worth(record, index, age));
                 found.push(Candidate {
                     record: *position,
                     sentence: index,
@@ -348,8 +330,7 @@ impl<'a> Selector<'a> {
         if record.speaker != Speaker::Agent {
             return Rc::from([]);
         }
-        let entry = self.outlines.entry(position);
-        entry.or_insert_with(|| outline(record).into()).clone()
+        self.input.cache.outline(position, record)
     }
 
     /// The sentences that have to stand with one and are not chosen yet, the nearest first.
@@ -452,7 +433,7 @@ impl<'a> Selector<'a> {
 
     pub(super) fn cost(&mut self, record: usize, sentence: usize) -> u64 {
         let input = self.input;
-        *self.costs.entry((record, sentence)).or_insert_with(|| {
+        input.cache.cost((record, sentence), || {
             let spoken = &input.records[record];
             let sentence = &spoken.sentences[sentence];
             let mark = sentence.later.map_or(0, |_| MARK_TOKENS);

@@ -34,6 +34,7 @@ fn chosen(log: &ConversationLog, person: u64, all: u64, warm: u32, focus: &[Stri
         focus,
         restated: None,
         expected_use: &|_| 0.0,
+        cache: &TalkCache::default(),
     };
     let mut selector = Selector::new(&input);
     selector.choose_person(person, person / 3);
@@ -247,6 +248,7 @@ fn an_answer_behind_the_newest_request_has_room_before_older_words() {
             focus: &[],
             restated: None,
             expected_use: &|_| 0.0,
+            cache: &TalkCache::default(),
         };
         let mut selector = Selector::new(&input);
         selector.choose_answer(40);

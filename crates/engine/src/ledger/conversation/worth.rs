@@ -7,6 +7,7 @@ use crate::ledger::conversation::record::SentenceSigns;
 use crate::ledger::conversation::record::Speaker;
 use crate::ledger::conversation::select::Selector;
 use crate::ledger::conversation::select::plain_words;
+use crate::ledger::conversation::talk_cache::WordUse;
 
 /// What an identifier that the agent will use again adds to a sentence of its own, and how many of them count. Measured on the
 /// board: with both, identifiers that are used later gain three hundredths and facts lose none.
@@ -72,7 +73,7 @@ impl Selector<'_> {
         worth += flag(signs.question, 0.2) + flag(!is_person && signs.promise, 0.8);
         worth += if is_person { 2.0 } else { 1.5 } * self.rarity(words);
         let says_something = signs.values > 0 || signs.cue || signs.negation || signs.question;
-        if !says_something && self.turns_of_phrase.make_up(words) {
+        if !says_something && self.word_use().turns_of_phrase.make_up(words) {
             worth *= PHRASE_PART;
         }
         if !is_person {
@@ -115,12 +116,17 @@ impl Selector<'_> {
         worth * (0.75 + 0.25 * age) * flag(!record.is_divider(sentence), 1.0)
     }
 
+    fn word_use(&self) -> &WordUse {
+        self.input.cache.word_use(self.input.records)
+    }
+
     /// The share of a sentence's words that hardly stand anywhere else.
     fn rarity(&self, words: &str) -> f64 {
+        let word_use = self.word_use();
         let (mut rare, mut all) = (0.0, 0.0);
         for word in plain_words(words) {
             all += 1.0;
-            rare += match self.frequencies.get(&word) {
+            rare += match word_use.frequencies.get(&word) {
                 Some(1) | None => 1.0,
                 Some(2) => 0.5,
                 Some(3) => 0.2,

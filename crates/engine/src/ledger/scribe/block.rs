@@ -6,6 +6,7 @@ use crate::decide::LEAST_BLOCK;
 use crate::decide::Span;
 use crate::decide::marker::REQUEST_OPENING;
 use crate::ledger::conversation::person_words;
+use crate::ledger::conversation::talk_cache::TalkCache;
 use crate::ledger::evidence::Room;
 use crate::ledger::evidence::Snippet;
 use crate::ledger::frame;
@@ -116,8 +117,9 @@ impl Scribe {
         let taken = request.as_deref().map_or(0, |request| (sheet.count)(request) + 1);
         let budget = sheet.budget.saturating_sub(taken);
         let mut room = budget;
+        let cache = TalkCache::default();
         for attempt in 0..MOST_ATTEMPTS {
-            let (body, snippets) = self.body(sheet, room, request.as_deref().unwrap_or(""));
+            let (body, snippets) = self.body(sheet, room, request.as_deref().unwrap_or(""), &cache);
             // Beside other lines something may look like a secret that did not on its own.
             let body = self.hide(&body).unwrap_or(body);
             let text = frame::wrap(&self.key, title(sheet), &body);

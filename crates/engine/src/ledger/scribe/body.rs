@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use crate::ledger::conversation::render;
 use crate::ledger::conversation::select::SelectionInput;
 use crate::ledger::conversation::select::Selector;
+use crate::ledger::conversation::talk_cache::TalkCache;
 use crate::ledger::entry::Entry;
 use crate::ledger::entry::Kind;
 use crate::ledger::evidence::Snippet;
@@ -99,6 +100,8 @@ const LEAST_EVIDENCE: u64 = 100;
 /// Percent of a small and of a large block that evidence may fill while there is more of what was said, or a step more for the tail: readers
 /// took most lines beyond that for noise. In a small block neither a step nor an answer fits, and a line does.
 const EVIDENCE_SHARE: (u64, u64) = (60, 30);
+/// Percent of what the conversation leaves unused that the sections may have besides their share, and the last steps as much again.
+const SPARE_FOR_WORK: u64 = 30;
 /// What is left over without another look.
 const SLACK_TOKENS: u64 = 24;
 
@@ -107,7 +110,13 @@ const EVIDENCE_HEADING: &str = "## Evidence\n";
 const STEPS_HEADING: &str = "## Last steps\n";
 
 impl Scribe {
-    pub(super) fn body(&self, sheet: &Sheet<'_>, room: u64, request: &str) -> (String, Vec<Snippet>) {
+    pub(super) fn body(
+        &self,
+        sheet: &Sheet<'_>,
+        room: u64,
+        request: &str,
+        cache: &TalkCache,
+    ) -> (String, Vec<Snippet>) {
         let count = sheet.count;
         let notice = match sheet.story {
             Some(story) => story.notice,
@@ -128,7 +137,7 @@ impl Scribe {
         let left = left.saturating_sub(count(&story));
         let share = self.conversation_share(sheet, left);
         let written = |share, evidence| {
-            let mut layers = self.layers(sheet, &story, request, left, share);
+            let mut layers = self.layers(sheet, &story, request, left, share, cache);
             self.add_evidence(sheet, &story, request, left, evidence, &mut layers);
             layers
         };
@@ -143,9 +152,13 @@ impl Scribe {
         // What evidence does not need, or may not have, goes to more of what was said.
         if unused > SLACK_TOKENS.max(left / 50) {
             let share = ConversationShare {
-                percent: share.percent + unused * 100 / left.max(1),
+                percent: (count(&layers.conversation) + unused) * 100 / left.max(1),
                 least_worth: 0.0,
-                overestimate: unused,
+                // Where the person's words are cut, everything that is free is theirs.
+                overestimate: match layers.is_person_whole {
+                    true => layers.overestimate,
+                    false => unused,
+                },
                 ..share
             };
             let fuller = written(share, evidence);
@@ -195,7 +208,15 @@ impl Scribe {
         }
     }
 
-    fn layers(&self, sheet: &Sheet<'_>, story: &str, request: &str, left: u64, share: ConversationShare) -> Layers {
+    fn layers(
+        &self,
+        sheet: &Sheet<'_>,
+        story: &str,
+        request: &str,
+        left: u64,
+        share: ConversationShare,
+        cache: &TalkCache,
+    ) -> Layers {
         let count = sheet.count;
         let kept: BTreeSet<u32> = sheet.span.kept.iter().map(|index| self.numbers[*index]).collect();
         let focus = page::focus_words(sheet.focus);
@@ -214,12 +235,13 @@ impl Scribe {
                 .kept_request(sheet.messages, sheet.span)
                 .map(|asked| (asked.number, request)),
             expected_use: &|text| self.evidence.expected_use_of(text),
+            cache,
         };
         let mut selector = Selector::new(&input);
         let shares = RoomShares::of(if story.is_empty() { &ALONE } else { &BESIDE_STORY }, left);
         let part = |percent: u64| left * percent / 100;
         // What waits, what failed and what is odd are few lines that stand nowhere else: they have their room before long talk.
-        let sections = self.sections(sheet, story, part(shares.sections));
+        let mut sections = self.sections(sheet, story, part(shares.sections));
         let answer_share = match share.percent_of_rest {
             0 => ANSWER_SHARE,
             _ => ANSWER_SHARE_IN_TALK,
@@ -228,20 +250,22 @@ impl Scribe {
         let long = part(shares.long_messages).saturating_sub(count(request));
         let person = part(shares.person).min(left.saturating_sub(sections.tokens));
         selector.choose_person(person + share.overestimate, long);
-        let is_person_whole = selector.is_person_whole();
+        // Beside a story the last steps are what the ledger is for.
+        let is_person_whole = selector.is_person_whole() || !story.is_empty();
         let spare = left.saturating_sub(selector.used() + sections.tokens);
         let most = match story.is_empty() {
             true => spare * 2 / 3,
             false => spare.saturating_sub(part(shares.lost)).max(spare * 2 / 3),
         };
         // No line of a tool stands where a message of the person had no room; the newest step stays beside the block.
-        let steps = match is_person_whole {
+        let mut steps = match is_person_whole {
             true => last_steps(&cold, part(shares.steps).min(most), count),
             false => String::new(),
         };
         let taken = count(&steps) + sections.tokens;
         // However much the person said, what the agent found and promised has a part of what is left.
-        let room = left.saturating_sub(taken);
+        let lost = sheet.missing.map_or(0, |_| part(shares.lost));
+        let room = left.saturating_sub(taken + lost);
         let rest = room.saturating_sub(selector.used()) * share.percent_of_rest / 100;
         let budget = (left * share.percent / 100).max(selector.used() + rest);
         // How turns ended comes before the agent's narration, and before evidence.
@@ -249,8 +273,17 @@ impl Scribe {
         let least_closing = LEAST_CLOSING_WORTH.min(share.least_worth);
         selector.choose_closing(closing.max(budget).min(room + share.overestimate), least_closing);
         selector.choose_rest(budget.min(room + share.overestimate), share.least_worth);
+        // What talk does not need goes to the work before it goes to lines of evidence: what was run and how it ended, and the last steps.
+        let spare = left.saturating_sub(selector.used() + taken);
+        if story.is_empty() && is_person_whole && spare > SLACK_TOKENS {
+            let more = spare * SPARE_FOR_WORK / 100;
+            sections = self.sections(sheet, story, part(shares.sections) + more);
+            steps = last_steps(&cold, count(&steps) + more, count);
+        }
+        let conversation = render::render(self.ledger.conversation(), selector.selection());
         let mut layers = Layers {
-            conversation: render::render(self.ledger.conversation(), selector.selection()),
+            overestimate: selector.used().saturating_sub(count(&conversation)),
+            conversation,
             sections: sections.text(),
             steps,
             snippets: Vec::new(),
@@ -380,6 +413,8 @@ struct Layers {
     steps: String,
     snippets: Vec<Snippet>,
     is_person_whole: bool,
+    /// By how much the lines of the conversation were estimated at more than they cost.
+    overestimate: u64,
 }
 
 impl Layers {
