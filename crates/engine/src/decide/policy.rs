@@ -88,6 +88,8 @@ pub struct Policy {
     pub budget: BudgetPolicy,
     /// The size to come down to; by default it follows from the threshold.
     pub target: Option<u64>,
+    /// Whether a target is a size to fill; otherwise it is only the most that may be left, and what is free is room to go on in.
+    pub fills_target: bool,
     /// How much of the newest history stays verbatim; by default the budget's tail.
     pub tail: Option<u64>,
     /// How many messages the tail has at least.
@@ -108,6 +110,7 @@ impl Default for Policy {
             engine: Engine::Auto,
             budget: BudgetPolicy::default(),
             target: None,
+            fills_target: true,
             tail: None,
             tail_messages: TAIL_MESSAGES,
             protected_tools: PROTECTED_TOOLS.map(str::to_owned).to_vec(),

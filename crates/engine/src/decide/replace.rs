@@ -105,9 +105,9 @@ impl ReplacementInput<'_> {
         Some(Replacement { span, block_tokens })
     }
 
-    /// Whether a block's unused room may go to the tail: where a size was asked for, and no tail.
+    /// Whether a block's unused room may go to the tail: where a size to fill was asked for, and no tail.
     pub fn may_lengthen_tail(&self) -> bool {
-        self.policy.target.is_some() && self.policy.tail.is_none()
+        self.policy.target.is_some() && self.policy.fills_target && self.policy.tail.is_none()
     }
 
     /// The replacement with a tail that is longer by what its block left unused; `None` where no further step fits.

@@ -283,6 +283,7 @@ impl<'a> Player<'a> {
         let policy = Policy {
             engine: Engine::Ledger,
             target: Some(target),
+            fills_target: false,
             tail: Some(tail),
             ..Policy::default()
         };

@@ -262,6 +262,7 @@ fn attempts(
             .filter(|target| Some(*target) > ordered.target)
             .map(|target| Policy {
                 target: Some(target),
+                fills_target: false,
                 ..ordered.clone()
             }),
     );

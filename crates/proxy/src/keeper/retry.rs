@@ -134,6 +134,7 @@ impl Room {
                     _ => Engine::Ledger,
                 },
                 target: Some(room / 100 * AIM),
+                fills_target: false,
                 tail: None,
                 ..self.keeping.policy.clone()
             },

@@ -186,6 +186,7 @@ fn economic(keeping: &Keeping, pulse: &mut Pulse, sight: &Sight<'_>, profile: &P
                 policy: Policy {
                     engine,
                     target: Some(ground.target(leave)),
+                    fills_target: false,
                     tail: Some((leave.tail as f64 / sight.fit.scale) as u64),
                     ..keeping.policy.clone()
                 },
