@@ -76,7 +76,7 @@ const ANSWER_SHARE_IN_TALK: u64 = 6;
 /// more work than talk: there an exact line is worth more than what the agent says between calls.
 const CONVERSATION_SHARE: (u64, u64) = (20, 56);
 /// Percent that the conversation may fill with how turns ended, in a small and in a large block. Closing texts are short and say what was
-/// found, decided and promised; on the board they are worth more than lines of evidence, least where there is little room.
+/// found, decided and promised; on the board they are worth more than lines of evidence, most of all where there is little room.
 const CLOSING_SHARE: (u64, u64) = (90, 60);
 /// What a sentence of a closing text must be worth.
 const LEAST_CLOSING_WORTH: f64 = 1.2;
