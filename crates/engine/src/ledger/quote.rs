@@ -65,6 +65,10 @@ impl Quoting {
         let stale: Vec<Stale> = stale.take(MOST_STALE).collect();
         let corrected = ledger.conversation().sentences_with_later_word();
         let corrected: Vec<String> = corrected.take(MOST_STALE).collect();
+        Self::of(stale, corrected)
+    }
+
+    fn of(stale: Vec<Stale>, corrected: Vec<String>) -> Self {
         let values = stale.iter().map(|stale| &stale.old).chain(&corrected);
         Self {
             any: AhoCorasick::new(values).ok(),
@@ -332,10 +336,8 @@ mod tests {
 
     #[test]
     fn what_no_longer_holds_is_not_quoted() {
-        let quoting = Quoting {
-            any: None,
-            corrected: Vec::new(),
-            stale: vec![
+        let quoting = Quoting::of(
+            vec![
                 Stale {
                     old: "alpha.corp".into(),
                     new: "beta.corp".into(),
@@ -347,7 +349,8 @@ mod tests {
                     of: vec!["server".into()],
                 },
             ],
-        };
+            Vec::new(),
+        );
         assert_eq!(quoting.quote("The server is alpha."), "");
         assert_eq!(quoting.quote("the alpha version"), "the alpha version");
         assert_eq!(quoting.quote("The server is alpha.corp."), "");

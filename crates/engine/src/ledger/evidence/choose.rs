@@ -220,19 +220,22 @@ impl<'a> Choice<'a> {
         let end = (piece + TOGETHER).min(self.costs.len() as u32);
         let most_of = |one: u32| self.gains.most(one) / f64::from(self.costs[one as usize].0.max(1));
         let most = (piece..end).map(most_of).fold(0.0, f64::max);
-        let focus = if self.is_in_focus[piece as usize] {
-            FOCUS_GAIN
-        } else {
-            1.0
-        };
         if most > 0.0 {
             self.queue.push(Offer {
-                rate: most * focus,
+                rate: most * self.focus_gain(piece),
                 piece,
                 last: piece,
                 version: self.versions[piece as usize],
                 is_bound: true,
             });
+        }
+    }
+
+    /// By what factor the topic that a host named makes a piece worth more.
+    fn focus_gain(&self, piece: u32) -> f64 {
+        match self.is_in_focus[piece as usize] {
+            true => FOCUS_GAIN,
+            false => 1.0,
         }
     }
 
@@ -291,12 +294,7 @@ impl<'a> Choice<'a> {
             if last > piece && (pieces[last as usize - 1].end != next.start || is_taken) {
                 break;
             }
-            let gain = self.gains.of(piece, last)
-                * if self.is_in_focus[piece as usize] {
-                    FOCUS_GAIN
-                } else {
-                    1.0
-                };
+            let gain = self.gains.of(piece, last) * self.focus_gain(piece);
             let rate = gain / f64::from(self.cost(piece, last).max(1));
             if gain > 0.0 && best.is_none_or(|(known, _)| rate > known) {
                 best = Some((rate, last));
