@@ -40,6 +40,10 @@ const FOCUS_GAIN: f64 = 4.0;
 /// What is left unused without another look: less than a piece costs.
 const SLACK: u64 = 8;
 
+/// So many of the best pieces may be too dear for what is left before no more are looked at: on a long history most pieces are never worth
+/// a look, and walking through all of them for the last few tokens took nine tenths of the time.
+const MOST_TOO_DEAR: usize = 48;
+
 /// How often a block is measured and filled up again. The second round wins what estimates left over.
 const ROUNDS: usize = 4;
 
@@ -345,7 +349,7 @@ impl<'a> Choice<'a> {
     fn fill(&mut self, mut left: u64) -> bool {
         let before = self.chosen.len();
         let mut too_dear = Vec::new();
-        while left > 0 {
+        while left > 0 && too_dear.len() < MOST_TOO_DEAR {
             let Some(offer) = self.queue.pop() else { break };
             let piece = offer.piece;
             if offer.version != self.versions[piece as usize] || !self.is_candidate(piece) {

@@ -32,6 +32,12 @@ pub fn is_code_file(path: &str) -> bool {
     CODE_ENDINGS.split_whitespace().any(|code| code == ending)
 }
 
+/// Whether a text is what a version control program shows of a change, by the marks in front of its parts.
+pub fn is_diff(text: &str) -> bool {
+    let is_mark = |line: &str| line.starts_with("diff --git ") || line.starts_with("@@ -");
+    text.lines().take(LINES_LOOKED_AT).any(is_mark)
+}
+
 /// Whether most lines of a text are source code.
 pub fn is_code(text: &str) -> bool {
     let (mut lines, mut code, mut found) = (0, 0, 0);
@@ -177,6 +183,16 @@ mod tests {
         ] {
             assert!(!is_code(text), "{text}");
         }
+    }
+
+    #[test]
+    fn a_diff_is_known_by_its_marks() {
+        assert!(is_diff(
+            "commit 1a2b3c4\n\ndiff --git a/src/a.rs b/src/a.rs\n@@ -1,2 +1,3 @@ fn main() {\n+    run();\n"
+        ));
+        assert!(!is_diff(
+            "10:02:11 worker started (pid 12)\n10:02:12 worker ready (2 jobs)\n"
+        ));
     }
 
     #[test]

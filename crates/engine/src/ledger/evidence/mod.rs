@@ -346,7 +346,11 @@ impl Evidence {
         let is_code = match spoken.call {
             // Whatever an edit puts into a file can be read there.
             Some(call) => matches!(deed_of_call(call), Deed::Edit | Deed::Write),
-            None => path.as_deref().is_some_and(code_names::is_code_file) && code_names::is_code(text),
+            // A file, a part of one or a diff can be read again; a log that only looks like code cannot.
+            None => {
+                let is_file = path.as_deref().is_some_and(code_names::is_code_file);
+                (is_file || code_names::is_diff(text)) && code_names::is_code(text)
+            }
         };
         if !is_code {
             return (false, None);

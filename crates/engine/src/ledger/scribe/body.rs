@@ -102,6 +102,8 @@ const LEAST_EVIDENCE: u64 = 100;
 const EVIDENCE_SHARE: (u64, u64) = (60, 30);
 /// Percent of what the conversation leaves unused that the sections may have besides their share, and the last steps as much again.
 const SPARE_FOR_WORK: u64 = 30;
+/// How often a block is filled: a second time where evidence did not need its room.
+const ROUNDS: usize = 2;
 /// What is left over without another look.
 const SLACK_TOKENS: u64 = 24;
 
@@ -136,39 +138,48 @@ impl Scribe {
         let story = story(left * STORY_SHARE / 100);
         let left = left.saturating_sub(count(&story));
         let share = self.conversation_share(sheet, left);
-        let written = |share, evidence| {
-            let mut layers = self.layers(sheet, &story, request, left, share, cache);
-            self.add_evidence(sheet, &story, request, left, evidence, &mut layers);
-            layers
-        };
+        let written = |share| self.layers(sheet, &story, request, left, share, cache);
+        let evidence_room = |layers: &Layers, evidence| self.evidence_room(sheet, &story, left, evidence, layers);
         // Beside a story evidence has what is left: the story tells what else was said.
-        let evidence = match story.is_empty() {
+        let first = match story.is_empty() {
             true => EvidenceRoom::Capped,
             false => sheet.evidence,
         };
-        let mut layers = written(share, evidence);
+        let mut layers = written(share);
         let spare = |layers: &Layers| left.saturating_sub(count(&layers.text()));
-        let unused = spare(&layers);
-        // What evidence does not need, or may not have, goes to more of what was said.
-        if unused > SLACK_TOKENS.max(left / 50) {
-            let share = ConversationShare {
-                percent: (count(&layers.conversation) + unused) * 100 / left.max(1),
-                least_worth: 0.0,
-                // Where the person's words are cut, everything that is free is theirs.
-                overestimate: match layers.is_person_whole {
-                    true => layers.overestimate,
-                    false => unused,
-                },
-                ..share
-            };
-            let fuller = written(share, evidence);
-            if count(&fuller.text()) <= left {
-                layers = fuller;
+        // Choosing evidence costs more than all else, so it is done once: it is taken to fill what it may have.
+        let mut unused = spare(&layers).saturating_sub(evidence_room(&layers, first));
+        let most_unused = SLACK_TOKENS.max(left / 50);
+        for _ in 0..ROUNDS {
+            // What evidence does not need, or may not have, goes to more of what was said.
+            if unused > most_unused {
+                let share = ConversationShare {
+                    percent: (count(&layers.conversation) + unused) * 100 / left.max(1),
+                    least_worth: 0.0,
+                    // Where the person's words are cut, everything that is free is theirs.
+                    overestimate: match layers.is_person_whole {
+                        true => layers.overestimate,
+                        false => unused,
+                    },
+                    ..share
+                };
+                let fuller = written(share);
+                if count(&fuller.text()) <= left {
+                    layers = fuller;
+                }
             }
-        }
-        if evidence != sheet.evidence && spare(&layers) > SLACK_TOKENS {
             layers.snippets.clear();
-            self.add_evidence(sheet, &story, request, left, sheet.evidence, &mut layers);
+            let room = evidence_room(&layers, sheet.evidence);
+            layers.snippets = match room {
+                0 => Vec::new(),
+                _ => self.choose(sheet, &format!("{request}\n{story}\n{}", layers.text()), room),
+            };
+            unused = spare(&layers);
+            // In talk there is little to choose from.
+            let is_scarce = count(&render_evidence(&layers.snippets)) * 2 < room;
+            if unused <= most_unused || !is_scarce {
+                break;
+            }
         }
         let story = if story.is_empty() {
             story
@@ -300,29 +311,21 @@ impl Scribe {
         layers
     }
 
-    /// Fills what the other layers leave, or evidence's share of it, with exact lines.
-    fn add_evidence(
-        &self,
-        sheet: &Sheet<'_>,
-        story: &str,
-        request: &str,
-        left: u64,
-        evidence: EvidenceRoom,
-        layers: &mut Layers,
-    ) {
+    /// The room that exact lines may fill: what the other layers leave, or their share of it.
+    fn evidence_room(&self, sheet: &Sheet<'_>, story: &str, left: u64, evidence: EvidenceRoom, layers: &Layers) -> u64 {
         if !layers.is_person_whole {
-            return;
+            return 0;
         }
-        let text = layers.text();
         let left = left.saturating_sub(headings(sheet.count));
-        let rest = left.saturating_sub((sheet.count)(&text));
+        let rest = left.saturating_sub((sheet.count)(&layers.text()));
         let room = match evidence {
             EvidenceRoom::Capped => rest.min(left * by_size(EVIDENCE_SHARE, left) / 100),
             EvidenceRoom::Rest => rest,
         };
         // Beside a story a handful of names tells nothing; more of what was said does.
-        if story.is_empty() || room >= LEAST_EVIDENCE {
-            layers.snippets = self.choose(sheet, &format!("{request}\n{story}\n{text}"), room);
+        match story.is_empty() || room >= LEAST_EVIDENCE {
+            true => room,
+            false => 0,
         }
     }
 
