@@ -17,8 +17,8 @@ use crate::ledger::deeds::viewing::shows;
 use crate::ledger::page::flat;
 use crate::ledger::page::source;
 use crate::ledger::statements::sentences::split;
-use crate::shrink::opening_lines;
-use crate::shrink::telling_lines;
+use crate::shrink::ExcerptKind;
+use crate::shrink::excerpt;
 use crate::transcript::Author;
 use crate::transcript::CallId;
 use crate::transcript::Content;
@@ -75,6 +75,8 @@ const DETAILS: [(u64, StepDetail); 3] = [
 ];
 /// Characters of a shown line of output or of an edit.
 const LINE_CHARACTERS: usize = 180;
+/// Lines of a listing: where more are wanted, it can be had again.
+const LISTED_LINES: usize = 5;
 /// So many steps in a row that do not fit end the search.
 const MISSES: usize = 3;
 
@@ -237,29 +239,34 @@ fn call_lines(call: &ToolCall, result: Option<(u32, &ToolResult)>, detail: StepD
     };
     let output = result_text(result);
     let failed = result.outcome == ToolOutcome::Failure;
-    if failed {
-        lines.push("→ failed".to_owned());
-    }
     let shown = shows(call);
-    let told = match deed {
-        // What was read stands in its file, what was written in the call.
-        Deed::Edit | Deed::Write if !failed => return,
-        _ if shown == Shows::Files && !failed => return,
-        _ if shown == Shows::Listing && !failed => opening_lines(&output, detail.lines.min(3)),
-        _ => telling_lines(&output, detail.lines),
+    let is_read = shown == Shows::Files || matches!(deed, Deed::Edit | Deed::Write);
+    // What was read stands in its file, what was written in the call.
+    if is_read && !failed {
+        return;
+    }
+    let told = match shown == Shows::Listing && !failed {
+        true => excerpt(&output, ExcerptKind::Opening, detail.lines.min(LISTED_LINES)),
+        false => excerpt(&output, ExcerptKind::Telling, detail.lines),
     };
-    let shown: Vec<String> = told
+    if failed {
+        lines.push(match told.exit_code {
+            Some(code) => format!("→ failed, exit {code}"),
+            None => "→ failed".to_owned(),
+        });
+    }
+    let mut shown: Vec<String> = told
+        .lines
         .iter()
         .map(|line| cut(&flat(line), LINE_CHARACTERS))
         .filter(|line| !line.is_empty())
         .collect();
-    if shown.is_empty() {
-        if runs_on(&output) {
-            lines.push("→ still running".to_owned());
-        } else if !failed {
-            lines.push("→ (no output)".to_owned());
-        }
-        return;
+    match shown.last_mut() {
+        // A reader takes what is shown for all there is unless told otherwise.
+        Some(last) if told.left_out > 0 => last.push_str(&format!(" (+{} lines)", told.left_out)),
+        Some(_) => {}
+        None if runs_on(&output) => lines.push("→ still running".to_owned()),
+        None => lines.push("→ (no output)".to_owned()),
     }
     lines.extend(shown.into_iter().map(|line| format!("→ {line}")));
 }

@@ -93,6 +93,58 @@ fn a_step_shows_words_call_and_telling_lines() {
 }
 
 #[test]
+fn short_outputs_stand_whole_and_long_ones_say_how_much_is_missing() {
+    let shown = |output: &str, outcome: ToolOutcome| {
+        let messages = [
+            call(1, "I look.", "Bash", r#"{"command":"./check --all"}"#),
+            result(1, output, outcome),
+        ];
+        steps(&messages, 400)
+    };
+    let short = shown(
+        "WARNING: This output is designed for humans\nIMAGES\nbase:5906 519413bdd954 35MB\n",
+        ToolOutcome::Unstated,
+    );
+    for line in [
+        "→ WARNING: This output is designed for humans",
+        "→ IMAGES",
+        "→ base:5906 519413bdd954 35MB",
+    ] {
+        assert!(short.contains(line), "{short}");
+    }
+    assert!(!short.contains("lines)"), "{short}");
+    let rows: String = (0..30).map(|row| format!("row {row} of the list\n")).collect();
+    let long = shown(&rows, ToolOutcome::Unstated);
+    assert!(long.contains(" (+") && long.contains(" lines)\n"), "{long}");
+    let wrapped =
+        "Chunk ID: 1\nWall time: 0 seconds\nProcess exited with code 2\nOutput:\na.go:535: new blank line at EOF.\n";
+    let failed = shown(wrapped, ToolOutcome::Failure);
+    assert!(
+        failed.contains("→ failed, exit 2\n  → a.go:535: new blank line at EOF.\n"),
+        "{failed}"
+    );
+    let empty = shown("Exit code 1\n", ToolOutcome::Failure);
+    assert!(empty.contains("→ failed, exit 1\n  → (no output)\n"), "{empty}");
+}
+
+#[test]
+fn a_status_shows_files_and_no_hints() {
+    let output = "On branch main\nChanges not staged for commit:\n  (use \"git add <file>...\" to update what will be committed)\n  \
+        (use \"git restore <file>...\" to discard changes in working directory)\n\tmodified:   .gitignore\n\nUntracked files:\n  \
+        (use \"git add <file>...\" to include in what will be committed)\n\t.goreleaser.yaml\n";
+    let messages = [
+        call(1, "I look.", "Bash", r#"{"command":"git status"}"#),
+        result(1, output, ToolOutcome::Unstated),
+    ];
+    let text = steps(&messages, 400);
+    assert!(
+        text.contains("modified: .gitignore") && text.contains(".goreleaser.yaml"),
+        "{text}"
+    );
+    assert!(!text.contains("use \"git"), "{text}");
+}
+
+#[test]
 fn detail_falls_with_age_and_budgets_hold() {
     let messages = work(40);
     for budget in [10, 60, 200, 400, 900] {

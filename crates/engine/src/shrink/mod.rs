@@ -35,9 +35,11 @@ mod telling_noise;
 mod test_log;
 mod text;
 
+pub use telling::ExcerptKind;
+pub use telling::OutputExcerpt;
 pub use telling::ToldLine;
+pub use telling::excerpt;
 pub use telling::opening_line;
-pub use telling::opening_lines;
 pub use telling::tell;
 pub use telling::telling_line;
 pub use telling::telling_lines;

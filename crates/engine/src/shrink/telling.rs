@@ -22,6 +22,7 @@ use super::table;
 use super::tape::Tape;
 use super::telling_json;
 use super::telling_noise::has_words;
+use super::telling_noise::is_hint;
 use super::telling_noise::without_noise;
 
 /// Why a line is shown, the strongest reason first.
@@ -101,6 +102,70 @@ pub fn telling_lines(output: &str, most: usize) -> Vec<String> {
     chosen.into_iter().map(|telling| telling.text).collect()
 }
 
+/// The lines of an output that are shown of it, and how many more there are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OutputExcerpt {
+    /// The lines, in the order in which they stand there.
+    pub lines: Vec<String>,
+    /// How many lines that say something are not shown.
+    pub left_out: usize,
+    /// The exit code, where a wrapper or the first line names one; no line repeats it.
+    pub exit_code: Option<i64>,
+}
+
+/// Which lines an output is told by where it is too long to stand whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExcerptKind {
+    /// Those that tell most of how it ended.
+    Telling,
+    /// Those with which it begins.
+    Opening,
+}
+
+/// At most so many lines of an output: all of it where it is that short, because the one line that matters may look like nothing.
+pub fn excerpt(output: &str, kind: ExcerptKind, most: usize) -> OutputExcerpt {
+    let clean = clean::clean(output);
+    let (head, body) = envelope(&clean);
+    let mut exit_code = head.lines().find_map(exit_code_alone);
+    let is_document = matches!(kind::detect(body), ContentKind::Json | ContentKind::JsonLines);
+    let mut says: Vec<&str> = body.lines().filter(|line| has_words(line) && !is_hint(line)).collect();
+    if let Some(code) = says.first().copied().and_then(exit_code_alone) {
+        exit_code = exit_code.or(Some(code));
+        says.remove(0);
+    }
+    if !is_document && says.len() <= most {
+        let lines = says.iter().map(|line| line.trim().to_owned());
+        return OutputExcerpt {
+            lines: lines.collect(),
+            left_out: 0,
+            exit_code,
+        };
+    }
+    let lines = match kind {
+        ExcerptKind::Telling => telling_lines(output, most),
+        ExcerptKind::Opening => opening_lines(output, most),
+    };
+    let lines: Vec<String> = lines
+        .into_iter()
+        .filter(|line| exit_code_alone(line).is_none())
+        .collect();
+    let left_out = match is_document {
+        true => 0,
+        false => says.len().saturating_sub(lines.len()),
+    };
+    OutputExcerpt {
+        lines,
+        left_out,
+        exit_code,
+    }
+}
+
+/// The exit code in a line that says nothing else: `Process exited with code 2`.
+fn exit_code_alone(line: &str) -> Option<i64> {
+    const WORDS: usize = 5;
+    exit_code(line).filter(|_| line.split_whitespace().count() <= WORDS)
+}
+
 /// The line with which an output begins, in the same form: for a file that was read, whose words of failure are its
 /// content and not how reading it went.
 pub fn opening_line(output: &str) -> Option<String> {
@@ -108,7 +173,7 @@ pub fn opening_line(output: &str) -> Option<String> {
 }
 
 /// The lines with which an output begins, at most so many. A diff begins with its first changed line.
-pub fn opening_lines(output: &str, most: usize) -> Vec<String> {
+fn opening_lines(output: &str, most: usize) -> Vec<String> {
     let clean = clean::clean(output);
     let body = envelope(&clean).1;
     let kind = kind::detect(body);
@@ -118,6 +183,7 @@ pub fn opening_lines(output: &str, most: usize) -> Vec<String> {
     }
     let is_shown = |line: &&str| kind != ContentKind::Diff || is_change(line);
     let lines = body.lines().filter(is_shown).map(code::bare_view);
+    let lines = lines.filter(|line| !is_hint(line));
     lines.filter_map(without_noise).take(most).collect()
 }
 
@@ -221,7 +287,7 @@ fn exit_code(line: &str) -> Option<i64> {
 const SEARCHED: usize = 2000;
 
 fn of_lines(kind: ContentKind, body: &str, most: usize) -> Vec<OfferedLine> {
-    let lines: Vec<&str> = body.lines().filter(|line| has_words(line)).collect();
+    let lines: Vec<&str> = body.lines().filter(|line| has_words(line) && !is_hint(line)).collect();
     // Code that raises an error has not failed, and a file that was found is not one that is broken.
     let is_content = matches!(
         kind,

@@ -47,6 +47,12 @@ pub(super) fn without_noise(line: &str) -> Option<String> {
     Some(cut_at_word(&words, MOST_CHARACTERS))
 }
 
+/// Whether a line only tells a beginner what to do next, as `git status` does between the names of files.
+pub(super) fn is_hint(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with("(use \"git ") || line.starts_with("hint: ")
+}
+
 /// Whether a text says anything at all.
 pub(super) fn has_words(text: &str) -> bool {
     text.chars().any(char::is_alphanumeric)

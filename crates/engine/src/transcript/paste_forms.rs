@@ -13,6 +13,7 @@ use crate::transcript::paste_lines::hunk;
 use crate::transcript::paste_lines::is_code;
 use crate::transcript::paste_lines::is_diff_header;
 use crate::transcript::paste_lines::is_error_line;
+use crate::transcript::paste_lines::is_help_footer;
 use crate::transcript::paste_lines::is_help_heading;
 use crate::transcript::paste_lines::is_log;
 use crate::transcript::paste_lines::is_mail_opening;
@@ -163,7 +164,8 @@ impl Forms<'_> {
         let mut was_blank = false;
         for (index, line) in lines {
             let is_last = last == Some(index);
-            let is_remark = was_blank && (is_prose(line.body) || is_last && is_remark(line.body));
+            let is_remark =
+                was_blank && !is_help_footer(line.body) && (is_prose(line.body) || is_last && is_remark(line.body));
             if line.indent() == 0 && (is_remark || is_last && asks(line.body)) {
                 return index;
             }
@@ -316,7 +318,12 @@ impl Forms<'_> {
             if index > end + HELP_GAP {
                 break;
             }
-            if !line.is_blank() && (is_option(line.body) || is_help_heading(line.text) || line.indent() >= 2) {
+            if !line.is_blank()
+                && (is_option(line.body)
+                    || is_help_heading(line.text)
+                    || is_help_footer(line.body)
+                    || line.indent() >= 2)
+            {
                 end = index + 1;
             }
         }

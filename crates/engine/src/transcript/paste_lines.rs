@@ -342,6 +342,21 @@ pub(super) fn is_help_heading(text: &str) -> bool {
     name.chars().all(is_word) && (is_upper || text.ends_with(':') && is_known.iter().any(|word| low.ends_with(word)))
 }
 
+/// The line that points from a usage text to more of it: `Use "tool [command] --help" for more information about a command.`
+pub(super) fn is_help_footer(body: &str) -> bool {
+    const OPENINGS: [&str; 5] = ["use ", "run ", "see ", "try ", "type "];
+    const COMMANDS: [&str; 3] = ["--help", " help ", " -h"];
+    let low = body.to_lowercase();
+    let points =
+        low.contains("for more") || low.contains("for help") || low.contains("for a list") || low.contains("for usage");
+    // A person does not put the command in quotes and name what it is good for.
+    let quotes = body.contains(['"', '\'', '`', '<', '[']);
+    points
+        && quotes
+        && OPENINGS.iter().any(|opening| low.starts_with(opening))
+        && COMMANDS.iter().any(|command| low.contains(command))
+}
+
 /// How often a line has columns: three blanks in a row between words.
 pub(super) fn gaps(body: &str) -> usize {
     let is_list = list_item(body).is_some();
@@ -377,7 +392,11 @@ pub(super) fn list_item(body: &str) -> Option<usize> {
 
 /// Whether a line reads like something that a person wrote.
 pub(super) fn is_prose(body: &str) -> bool {
-    body.starts_with(char::is_alphabetic) && is_wordy(body) && body.split_whitespace().count() >= 3 && !is_log(body)
+    body.starts_with(char::is_alphabetic)
+        && is_wordy(body)
+        && body.split_whitespace().count() >= 3
+        && !is_log(body)
+        && !is_help_footer(body)
 }
 
 /// Whether most of a line is letters.

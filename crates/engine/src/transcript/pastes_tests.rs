@@ -72,6 +72,14 @@ fn what_is_set_off_by_its_form_is_pasted() {
             PasteKind::HelpText,
         ),
         (
+            "❯ vault auth\nManage logins\n\nUsage:\n  vault auth [command]\n\nAvailable Commands:\n  login   Log in\n  logout  Log out\n\nFlags:\n  -h, --help   help for auth\n\nUse \"vault auth [command] --help\" for more information about a command.",
+            PasteKind::CommandOutput,
+        ),
+        (
+            "Usage: tool [OPTIONS]\n\nOptions:\n  -f, --force  Always\n\nTry 'tool --help' for more information.",
+            PasteKind::HelpText,
+        ),
+        (
             "NAME\n       ls - list directory contents\n\nSYNOPSIS\n       ls [OPTION]... [FILE]...\n\nDESCRIPTION\n       You must not use this.",
             PasteKind::HelpText,
         ),

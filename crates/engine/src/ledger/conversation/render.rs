@@ -84,13 +84,9 @@ fn write_words(text: &mut String, log: &ConversationLog, position: usize, chosen
         let paste = pastes.iter().find(|paste| paste.sentences.contains(&index));
         if let Some(paste) = paste.filter(|paste| paste.sentences.start == index) {
             if is_open {
-                write_marks(text, &mut marks);
-                text.push_str("\n  ");
+                end_line(text, &mut gap, &mut marks);
             }
-            if std::mem::take(&mut gap) {
-                text.push_str(LEFT_OUT);
-                text.push(' ');
-            }
+            open_gap(text, &mut gap);
             text.push_str(&paste.mark);
             is_open = true;
         }
@@ -103,16 +99,10 @@ fn write_words(text: &mut String, log: &ConversationLog, position: usize, chosen
         let breaks = paste.is_some() || before.is_none_or(|end| record.text[end..start].contains('\n'));
         match (is_open, breaks) {
             (false, _) => {}
-            (true, true) => {
-                write_marks(text, &mut marks);
-                text.push_str("\n  ");
-            }
+            (true, true) => end_line(text, &mut gap, &mut marks),
             (true, false) => text.push(' '),
         }
-        if std::mem::take(&mut gap) {
-            text.push_str(LEFT_OUT);
-            text.push(' ');
-        }
+        open_gap(text, &mut gap);
         if paste.is_some() {
             text.push_str("> ");
         }
@@ -174,6 +164,25 @@ fn shortened_pastes(record: &ConversationRecord, chosen: &[bool]) -> Vec<Shorten
         });
     }
     found
+}
+
+/// Ends a line, and begins the next one of the same message. What was left out between them is marked on the line that is over: in front
+/// of a line the mark would look like an item of a list.
+fn end_line(text: &mut String, gap: &mut bool, marks: &mut Vec<String>) {
+    if std::mem::take(gap) {
+        text.push(' ');
+        text.push_str(LEFT_OUT);
+    }
+    write_marks(text, marks);
+    text.push_str("\n  ");
+}
+
+/// Marks what was left out in front of a sentence.
+fn open_gap(text: &mut String, gap: &mut bool) {
+    if std::mem::take(gap) {
+        text.push_str(LEFT_OUT);
+        text.push(' ');
+    }
 }
 
 /// Marks stand at the end of the line they belong to: its words stay in one piece, and nobody reads on without them.

@@ -65,7 +65,7 @@ fn later_lines_are_indented_and_gaps_are_marked() {
     let choose = |chosen: [bool; 6]| render(&log, &Selection::from([(0, chosen.to_vec())]));
     assert_eq!(
         choose([true, false, true, false, true, false]),
-        "- [user m0] One.\n  […] - three\n  […] Five. […]\n"
+        "- [user m0] One. […]\n  - three […]\n  Five. […]\n"
     );
     assert_eq!(
         choose([false, false, false, false, false, true]),

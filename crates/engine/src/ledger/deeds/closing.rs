@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::arguments;
 use super::program::Run;
 use super::records::CheckKind;
 use super::records::ErrorRecord;
@@ -94,6 +95,19 @@ pub(super) fn is_same_for_all_arguments(run: &Run) -> bool {
         None => is_inline(run),
         Some(_) => !INTERPRETERS.contains(&program) && !BY_TARGET.contains(&program),
     }
+}
+
+/// Whether a run asks for as much as an earlier command did: neither with other variables set, which may be what makes the difference,
+/// nor only building or listing what the other one ran.
+pub(super) fn is_as_demanding(run: &Run, command: &str) -> bool {
+    const NARROWING: [&str; 5] = ["-c", "--no-run", "--collect-only", "--list", "--dry-run"];
+    let known: Vec<&str> = command.split(' ').collect();
+    let is_new = |word: &&str| !known.contains(word);
+    let assigns = |word: &&str| arguments::is_assignment(word);
+    let mut words = run.key.split(' ');
+    let has_new_variables = words.clone().take_while(assigns).any(|word| is_new(&word));
+    let is_inline = is_inline(run);
+    !has_new_variables && (is_inline || !words.any(|word| NARROWING.contains(&word) && is_new(&word)))
 }
 
 /// Whether it is a script that stands in the call itself.

@@ -221,7 +221,7 @@ fn tools_that_act_are_remembered_with_their_errors() {
         of_kind(&deeds, Kind::Command),
         [
             "cancel_reservation GV1N64 [current] failed: Error: reservation not found",
-            "cancel_reservation GV1N65 [current] ended",
+            "cancel_reservation GV1N65 [current] returned",
             "get_user_details mia [current] ended"
         ]
         .map(|line| line

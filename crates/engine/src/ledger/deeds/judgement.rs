@@ -25,6 +25,9 @@ const DECLINED: &str = "not run, the person declined";
 /// Longest line that tells why.
 const WHY: usize = 200;
 
+/// Most names that are told of a list of what is wrong.
+const MOST_LISTED: usize = 4;
+
 /// Most lines that have nothing but words of failure which are taken from one output: more are somebody's text.
 const MOST_WORDS: usize = 4;
 
@@ -73,9 +76,19 @@ pub(super) fn command(run: &Run, outcome: &Outcome<'_>, is_blamed: bool, shows_t
         return (End::Badly(why), report);
     }
     // Formatters that list files list those that are not as they should be, and call that a success.
-    let first = outcome.body.lines().map(str::trim).find(|line| !line.is_empty());
-    if let Some(first) = first.filter(|_| lists_what_is_wrong(&run.key)) {
-        return (End::Shows(cut_at_word(first, WHY)), report);
+    if lists_what_is_wrong(&run.key) {
+        let mut listed = outcome.body.lines().map(str::trim).filter(|line| !line.is_empty());
+        let shown: Vec<&str> = listed.by_ref().take(MOST_LISTED).collect();
+        if !shown.is_empty() {
+            let more = match listed.count() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            return (
+                End::Shows(format!("{}{more}", cut_at_word(&shown.join(", "), WHY))),
+                report,
+            );
+        }
     }
     let made = made(run, &outcome.body);
     let is_stated = outcome.is_success && !run.is_piped;

@@ -345,6 +345,24 @@ fn an_error_ends_with_what_really_ends_it() {
         errors(&[missing, found]),
         ["zsh:1: command not found: go (`go test ./...`, gone since m3)"]
     );
+    let failing = (
+        "bash",
+        r#"{"command":"go test ./..."}"#,
+        "--- FAIL: TestRun (0.01s)\nFAIL\tpkg/x\t0.5s\nexit status 1",
+    );
+    // With other settings, or only built, nothing is known of it.
+    for other in [
+        "GIT_CONFIG_GLOBAL=/dev/null go test ./...",
+        "go test -c -o /tmp/x ./...",
+    ] {
+        let input = format!(r#"{{"command":"{other}"}}"#);
+        let passes = ("bash", input.as_str(), "ok  \tpkg/x\t0.5s\nexit code: 0");
+        let told = errors(&[failing, passes]).join("\n");
+        assert!(
+            !told.contains("ok since") && !told.contains("gone since"),
+            "{other}: {told}"
+        );
+    }
     let slip = (
         "bash",
         r#"{"command":"python3 -c 'x[1]'"}"#,

@@ -122,6 +122,8 @@ impl Runs {
             let code = exit.filter(|code| *code != 0 && ending == CommandEnding::Failed);
             let said = match code {
                 Some(code) => format!("exit {code}"),
+                // A tool that starts an agent returns at once: only a command can be said to have ended.
+                None if run.is_tool && ending == CommandEnding::Ended => "returned".to_owned(),
                 None => ending.words().to_owned(),
             };
             ran.entry.note = Some(match telling.is_empty() {
@@ -186,7 +188,8 @@ impl Runs {
         let is_whole = matches!(end, End::Ended) && (!run.is_piped || closing::is_inline(run));
         if (matches!(end, End::Well(_)) || is_whole) && closing::is_same_for_all_arguments(run) {
             self.errors.amend_all(|fault| {
-                let is_same = fault.family == run.family && fault.seen < message;
+                let is_same =
+                    fault.family == run.family && fault.seen < message && closing::is_as_demanding(run, &fault.command);
                 if is_same && fault.entry.status == Status::Open {
                     let since = match end {
                         End::Well(_) => &mut fault.passed_since,

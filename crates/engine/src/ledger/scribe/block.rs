@@ -108,12 +108,21 @@ const REQUEST_SHARE: u64 = 6;
 const LEAST_REQUEST: u64 = 32;
 
 impl Scribe {
-    /// The block that stands for everything a span does not keep; `None` when there are too few tokens for one.
+    /// The block that stands for everything a span does not keep; `None` when there are too few tokens for one, or for the person's newest
+    /// words where the span does not keep them.
     pub fn block(&self, sheet: &Sheet<'_>) -> Option<Written> {
         if sheet.budget < LEAST_BLOCK {
             return None;
         }
         let request = self.request(sheet);
+        // A block that drops the newest request would have the agent go on without knowing what is wanted.
+        if request.is_none()
+            && self
+                .kept_request(sheet.messages, sheet.span)
+                .is_some_and(|asked| !asked.text.trim().is_empty())
+        {
+            return None;
+        }
         let taken = request.as_deref().map_or(0, |request| (sheet.count)(request) + 1);
         let budget = sheet.budget.saturating_sub(taken);
         let mut room = budget;
