@@ -222,7 +222,7 @@ fn tools_that_act_are_remembered_with_their_errors() {
         [
             "cancel_reservation GV1N64 [current] failed: Error: reservation not found",
             "cancel_reservation GV1N65 [current] returned",
-            "get_user_details mia [current] ended"
+            "get_user_details mia [current] returned"
         ]
         .map(|line| line
             .replace("GV1N64", "reservation_id=GV1N64")

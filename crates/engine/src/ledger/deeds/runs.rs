@@ -110,7 +110,9 @@ impl Runs {
             1 => run.key.clone(),
             times => format!("{} ×{times}", run.key).into(),
         };
-        let (ending, telling) = (end.ending(), end.telling());
+        // `==== 38 passed ====`: the rules around a summary say nothing.
+        let telling = end.telling().trim_matches(|letter| matches!(letter, '=' | ' '));
+        let ending = end.ending();
         if matches!(ending, CommandEnding::Unknown | CommandEnding::Running) {
             // How an earlier run ended says nothing of this one.
             if !matches!(ran.ending, CommandEnding::Unknown | CommandEnding::Running) {

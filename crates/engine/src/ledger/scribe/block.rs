@@ -103,8 +103,7 @@ const SCALED_ATTEMPTS: u64 = 2;
 const GIVING_WAY: u64 = 100;
 /// The part of a block that the request that goes on may fill: the person's newest words come before everything else.
 const REQUEST_SHARE: u64 = 6;
-/// What it gets at least where models write, up to a quarter of the block: its opening and a dozen words. A ledger that
-/// stands alone goes without: there it cost half a hundredth of retention in blocks of a thirtieth.
+/// What it gets at least, up to a quarter of the block: its opening and a dozen words.
 const LEAST_REQUEST: u64 = 32;
 
 impl Scribe {
@@ -161,8 +160,7 @@ impl Scribe {
     /// taken for history.
     fn request(&self, sheet: &Sheet<'_>) -> Option<String> {
         let words = self.kept_request(sheet.messages, sheet.span)?.text;
-        let least = sheet.missing.map_or(0, |_| LEAST_REQUEST.min(sheet.budget / 4));
-        let room = (sheet.budget / REQUEST_SHARE).max(least);
+        let room = (sheet.budget / REQUEST_SHARE).max(LEAST_REQUEST.min(sheet.budget / 4));
         let room = room.checked_sub((sheet.count)(REQUEST_OPENING))?;
         let words = page::shortened(&words, room, sheet.count);
         (!words.trim().is_empty()).then(|| format!("{REQUEST_OPENING}{words}"))
