@@ -168,7 +168,11 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
     let block = arguments
         .target
         .map(|target| scribe.block(&Sheet::new(messages, &nothing, target, &count)))
-        .map(|block| block.ok_or_else(|| anyhow::anyhow!("that is too little for a block; give it at least 50 tokens")))
+        .map(|block| {
+            block.ok_or_else(|| {
+                anyhow::anyhow!("too small for a block that still has the newest request; use a larger --target")
+            })
+        })
         .transpose()?;
     let is_wanted = |entry: &&Entry| {
         arguments.kind.is_none_or(|kind| entry.kind == kind) && (arguments.all || Section::of(entry).is_some())

@@ -462,15 +462,24 @@ pub fn shortened(text: &str, budget: u64, count: &dyn Fn(&str) -> u64) -> String
     kept.join("\n")
 }
 
-/// As many letters of a text as fit.
+/// As many words of a text as fit; as many letters where there are no spaces. Half of a word may be half of a secret.
 fn beginning(text: &str, budget: u64, count: &dyn Fn(&str) -> u64) -> String {
-    let mut end = text.len();
-    while end > 0 && count(&text[..end]) > budget {
-        end = text.floor_char_boundary(end / 2);
+    let (mut fits, mut over) = (0, text.len());
+    while over - fits > 1 {
+        let middle = text.floor_char_boundary(fits + (over - fits) / 2);
+        match middle > fits && count(&text[..middle]) <= budget {
+            true => fits = middle,
+            false if middle > fits => over = middle,
+            false => break,
+        }
     }
-    match end {
-        0 => String::new(),
-        end => format!("{}\n{LEFT_OUT}", &text[..end]),
+    let words = match text[..fits].rfind(char::is_whitespace) {
+        Some(end) if end * 2 > fits => text[..end].trim_end(),
+        Some(_) | None => &text[..fits],
+    };
+    match words.is_empty() {
+        true => String::new(),
+        false => format!("{words}\n{LEFT_OUT}"),
     }
 }
 

@@ -16,6 +16,7 @@ use crate::ledger::deeds::viewing::Shows;
 use crate::ledger::deeds::viewing::shows;
 use crate::ledger::page::flat;
 use crate::ledger::page::source;
+use crate::ledger::quote::GUARD;
 use crate::ledger::statements::sentences::split;
 use crate::shrink::ExcerptKind;
 use crate::shrink::excerpt;
@@ -251,24 +252,38 @@ fn call_lines(call: &ToolCall, result: Option<(u32, &ToolResult)>, detail: StepD
     };
     if failed {
         lines.push(match told.exit_code {
-            Some(code) => format!("→ failed, exit {code}"),
-            None => "→ failed".to_owned(),
+            Some(code) if code != 0 => format!("→ failed, exit {code}"),
+            Some(_) | None => "→ failed".to_owned(),
         });
     }
     let mut shown: Vec<String> = told
         .lines
         .iter()
-        .map(|line| cut(&flat(line), LINE_CHARACTERS))
+        .map(|line| flat(line))
         .filter(|line| !line.is_empty())
+        .map(|line| match reads_as_mark(&line) {
+            true => format!("{GUARD}{line}"),
+            false => line,
+        })
         .collect();
     match shown.last_mut() {
         // A reader takes what is shown for all there is unless told otherwise.
         Some(last) if told.left_out > 0 => last.push_str(&format!(" (+{} lines)", told.left_out)),
         Some(_) => {}
         None if runs_on(&output) => lines.push("→ still running".to_owned()),
-        None => lines.push("→ (no output)".to_owned()),
+        None if told.left_out == 0 => lines.push("→ (no output)".to_owned()),
+        None => lines.push(format!("→ (+{} lines)", told.left_out)),
     }
     lines.extend(shown.into_iter().map(|line| format!("→ {line}")));
+}
+
+/// Whether a line of output would read as what a block says of a call.
+fn reads_as_mark(line: &str) -> bool {
+    line == "(no output)"
+        || line == "still running"
+        || line == "failed"
+        || line.starts_with("failed, exit ")
+        || line.ends_with(" lines)") && line.contains("(+")
 }
 
 /// Whether a host says that a command was still running when its result came.

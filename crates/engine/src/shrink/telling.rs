@@ -21,6 +21,8 @@ use super::signals::pattern;
 use super::table;
 use super::tape::Tape;
 use super::telling_json;
+use super::telling_noise::MOST_CHARACTERS;
+use super::telling_noise::cut_at_word;
 use super::telling_noise::has_words;
 use super::telling_noise::is_hint;
 use super::telling_noise::without_noise;
@@ -109,7 +111,7 @@ pub struct OutputExcerpt {
     pub lines: Vec<String>,
     /// How many lines that say something are not shown.
     pub left_out: usize,
-    /// The exit code, where a wrapper or the first line names one; no line repeats it.
+    /// The exit code that a wrapper names in a line of its own; no line repeats it.
     pub exit_code: Option<i64>,
 }
 
@@ -125,45 +127,41 @@ pub enum ExcerptKind {
 /// At most so many lines of an output: all of it where it is that short, because the one line that matters may look like nothing.
 pub fn excerpt(output: &str, kind: ExcerptKind, most: usize) -> OutputExcerpt {
     let clean = clean::clean(output);
-    let (head, body) = envelope(&clean);
-    let mut exit_code = head.lines().find_map(exit_code_alone);
-    let is_document = matches!(kind::detect(body), ContentKind::Json | ContentKind::JsonLines);
-    let mut says: Vec<&str> = body.lines().filter(|line| has_words(line) && !is_hint(line)).collect();
-    if let Some(code) = says.first().copied().and_then(exit_code_alone) {
+    let (head, mut body) = envelope(&clean);
+    let mut exit_code = head.lines().find_map(exit_line);
+    // Some wrappers put it in front of the output without any other mark.
+    if let Some((first, rest)) = body.split_once('\n').or(Some((body, "")))
+        && let Some(code) = exit_line(first).filter(|code| *code != 0)
+    {
         exit_code = exit_code.or(Some(code));
-        says.remove(0);
+        body = rest;
     }
-    if !is_document && says.len() <= most {
-        let lines = says.iter().map(|line| line.trim().to_owned());
-        return OutputExcerpt {
-            lines: lines.collect(),
-            left_out: 0,
-            exit_code,
-        };
-    }
-    let lines = match kind {
-        ExcerptKind::Telling => telling_lines(output, most),
-        ExcerptKind::Opening => opening_lines(output, most),
-    };
-    let lines: Vec<String> = lines
-        .into_iter()
-        .filter(|line| exit_code_alone(line).is_none())
-        .collect();
-    let left_out = match is_document {
-        true => 0,
-        false => says.len().saturating_sub(lines.len()),
+    let is_document = matches!(kind::detect(body), ContentKind::Json | ContentKind::JsonLines);
+    let says = || body.lines().filter(|line| has_words(line) && !is_hint(line));
+    let count = says().count();
+    let whole = || says().map(|line| without_noise(line).unwrap_or_else(|| cut_at_word(line.trim(), MOST_CHARACTERS)));
+    let lines: Vec<String> = match kind {
+        _ if !is_document && count <= most => whole().collect(),
+        ExcerptKind::Telling => telling_lines(body, most),
+        ExcerptKind::Opening => opening_lines(body, most),
     };
     OutputExcerpt {
+        left_out: if is_document {
+            0
+        } else {
+            count.saturating_sub(lines.len())
+        },
         lines,
-        left_out,
         exit_code,
     }
 }
 
-/// The exit code in a line that says nothing else: `Process exited with code 2`.
-fn exit_code_alone(line: &str) -> Option<i64> {
-    const WORDS: usize = 5;
-    exit_code(line).filter(|_| line.split_whitespace().count() <= WORDS)
+/// A line in which a wrapper names how the program ended, and nothing else.
+static EXIT_LINE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^(?:Exit code|Process exited with code|Command exited with code)[: ]+(-?\d{1,10})\.?$"));
+
+fn exit_line(line: &str) -> Option<i64> {
+    EXIT_LINE.captures(line.trim())?.get(1)?.as_str().parse().ok()
 }
 
 /// The line with which an output begins, in the same form: for a file that was read, whose words of failure are its

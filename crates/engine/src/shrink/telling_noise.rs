@@ -49,8 +49,7 @@ pub(super) fn without_noise(line: &str) -> Option<String> {
 
 /// Whether a line only tells a beginner what to do next, as `git status` does between the names of files.
 pub(super) fn is_hint(line: &str) -> bool {
-    let line = line.trim_start();
-    line.starts_with("(use \"git ") || line.starts_with("hint: ")
+    line.trim_start().starts_with("(use \"git ")
 }
 
 /// Whether a text says anything at all.
@@ -121,7 +120,7 @@ fn is_id(word: &[u8]) -> bool {
 }
 
 /// The first characters of a text, cut between words, with an ellipsis where it goes on.
-fn cut_at_word(text: &str, most: usize) -> String {
+pub(super) fn cut_at_word(text: &str, most: usize) -> String {
     let Some((end, _)) = text.char_indices().nth(most) else {
         return text.to_owned();
     };

@@ -318,12 +318,10 @@ impl Forms<'_> {
             if index > end + HELP_GAP {
                 break;
             }
-            if !line.is_blank()
-                && (is_option(line.body)
-                    || is_help_heading(line.text)
-                    || is_help_footer(line.body)
-                    || line.indent() >= 2)
-            {
+            // What a person wrote in front of the last line is theirs.
+            let is_footer = || is_help_footer(line.body) && self.lines[end..index].iter().all(Line::is_blank);
+            let is_listed = is_option(line.body) || is_help_heading(line.text) || line.indent() >= 2;
+            if !line.is_blank() && (is_listed || is_footer()) {
                 end = index + 1;
             }
         }

@@ -346,13 +346,27 @@ pub(super) fn is_help_heading(text: &str) -> bool {
 pub(super) fn is_help_footer(body: &str) -> bool {
     const OPENINGS: [&str; 5] = ["use ", "run ", "see ", "try ", "type "];
     const COMMANDS: [&str; 3] = ["--help", " help ", " -h"];
+    const PROMISES: [&str; 6] = [
+        "more information",
+        "more info",
+        "more details",
+        "help",
+        "usage",
+        "a list",
+    ];
+    /// Words behind `for`, as in `for more information about a given command`.
+    const WORDS: usize = 7;
     let low = body.to_lowercase();
-    let points =
-        low.contains("for more") || low.contains("for help") || low.contains("for a list") || low.contains("for usage");
-    // A person does not put the command in quotes and name what it is good for.
-    let quotes = body.contains(['"', '\'', '`', '<', '[']);
-    points
-        && quotes
+    // It says nothing but that: a person who goes on has something to say.
+    let only_points = low.rsplit_once(" for ").is_some_and(|(_, what)| {
+        let what = what.trim_end_matches('.');
+        what.split(' ').count() <= WORDS
+            && !what.contains([',', ';', ':', '.', '"', '`', '\''])
+            && !what.contains(" and ")
+            && PROMISES.iter().any(|promise| what.starts_with(promise))
+    });
+    only_points
+        && body.contains(['"', '\'', '`', '<', '['])
         && OPENINGS.iter().any(|opening| low.starts_with(opening))
         && COMMANDS.iter().any(|command| low.contains(command))
 }

@@ -206,3 +206,14 @@ fn rules_in_a_script_without_spaces_are_said() {
     let between = "error: lock held by 1\nnever delete the lock by hand\nerror: lock held by 2";
     assert!(said(between).iter().any(|words| words.contains("by hand")));
 }
+
+#[test]
+fn only_a_line_that_does_nothing_but_point_to_help_is_pasted() {
+    let listing = "$ vault auth list\nNAME     TYPE     STATUS\nalpha    token    ok\nbeta     token    ok\n\n";
+    let rule = "Run `vault auth --help` for more details and then never touch prod.yaml; the port must be 9443.";
+    assert_eq!(said(&format!("{listing}{rule}")), [rule]);
+    let usage = "Usage: tool [OPTIONS]\n\nOptions:\n  -f, --force  Always\n\n";
+    let wish = "The lease must stay at 45 minutes.";
+    let text = format!("{usage}{wish}\n\nTry 'tool --help' for more information.");
+    assert!(said(&text).concat().contains(wish), "{:?}", said(&text));
+}

@@ -23,8 +23,8 @@ use crate::transform::prune::is_failure;
 use crate::transform::prune::media_text;
 use crate::transform::prune::result_text;
 
-/// What the line that says where the rest is costs.
-const MARK_TOKENS: u64 = 24;
+/// What the line that says where the rest is costs at most, and what a text may gain where lines are joined.
+const MARK_TOKENS: u64 = 28;
 
 /// Shortens parts to what they may cost; a part that would not get smaller stays as it is.
 pub fn shorten_parts(transcript: &Transcript, parts: &[ShortenedPart], family: Family) -> Pruned {

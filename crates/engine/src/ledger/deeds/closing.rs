@@ -1,5 +1,6 @@
 //! What ends an error beside the command that showed it: another way to the same end.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -97,17 +98,21 @@ pub(super) fn is_same_for_all_arguments(run: &Run) -> bool {
     }
 }
 
-/// Whether a run asks for as much as an earlier command did: neither with other variables set, which may be what makes the difference,
-/// nor only building or listing what the other one ran.
+/// Whether a run asks for as much as an earlier command did: with the same variables set, which may be what makes the difference, and
+/// neither building nor listing only what the other one ran.
 pub(super) fn is_as_demanding(run: &Run, command: &str) -> bool {
+    let variables = |key: &str| -> BTreeSet<String> {
+        let words = key.split(' ').take_while(|word| arguments::is_assignment(word));
+        words.map(str::to_owned).collect()
+    };
+    variables(&run.key) == variables(command) && (is_inline(run) || runs_as_much(&run.key, command))
+}
+
+/// Whether a command has no option that only builds or lists, or the earlier one has it too.
+pub(super) fn runs_as_much(new: &str, old: &str) -> bool {
     const NARROWING: [&str; 5] = ["-c", "--no-run", "--collect-only", "--list", "--dry-run"];
-    let known: Vec<&str> = command.split(' ').collect();
-    let is_new = |word: &&str| !known.contains(word);
-    let assigns = |word: &&str| arguments::is_assignment(word);
-    let mut words = run.key.split(' ');
-    let has_new_variables = words.clone().take_while(assigns).any(|word| is_new(&word));
-    let is_inline = is_inline(run);
-    !has_new_variables && (is_inline || !words.any(|word| NARROWING.contains(&word) && is_new(&word)))
+    let mut narrowing = new.split(' ').filter(|word| NARROWING.contains(word));
+    narrowing.all(|word| old.split(' ').any(|known| known == word))
 }
 
 /// Whether it is a script that stands in the call itself.

@@ -77,17 +77,27 @@ pub(super) fn command(run: &Run, outcome: &Outcome<'_>, is_blamed: bool, shows_t
     }
     // Formatters that list files list those that are not as they should be, and call that a success.
     if lists_what_is_wrong(&run.key) {
-        let mut listed = outcome.body.lines().map(str::trim).filter(|line| !line.is_empty());
-        let shown: Vec<&str> = listed.by_ref().take(MOST_LISTED).collect();
-        if !shown.is_empty() {
-            let more = match listed.count() {
-                0 => String::new(),
-                more => format!(" and {more} more"),
-            };
-            return (
-                End::Shows(format!("{}{more}", cut_at_word(&shown.join(", "), WHY))),
-                report,
-            );
+        let listed: Vec<&str> = outcome
+            .body
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+            .collect();
+        if let Some((first, rest)) = listed.split_first() {
+            let mut told = cut_at_word(first, WHY);
+            let mut more = rest.len();
+            for name in rest.iter().take(MOST_LISTED - 1) {
+                if told.len() + name.len() + 2 > WHY {
+                    break;
+                }
+                told.push_str(", ");
+                told.push_str(name);
+                more -= 1;
+            }
+            if more > 0 {
+                told.push_str(&format!(" and {more} more"));
+            }
+            return (End::Shows(told), report);
         }
     }
     let made = made(run, &outcome.body);

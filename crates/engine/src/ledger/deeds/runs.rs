@@ -332,6 +332,9 @@ fn covers(new: &str, old: &str) -> bool {
         || variables(new) == variables(old) && {
             let wanted: Vec<&str> = old.split(' ').collect();
             let mut words = new.split(' ');
-            words.all(|word| word.starts_with('-') || matches!(word, "./..." | "." | "...") || wanted.contains(&word))
+            closing::runs_as_much(new, old)
+                && words.all(|word| {
+                    word.starts_with('-') || matches!(word, "./..." | "." | "...") || wanted.contains(&word)
+                })
         }
 }

@@ -372,7 +372,9 @@ impl<'a> Choice<'a> {
             }
             let cost = u64::from(self.cost(piece, last));
             if cost > left {
-                too_dear.push(piece);
+                if !too_dear.contains(&piece) {
+                    too_dear.push(piece);
+                }
                 continue;
             }
             left -= cost;

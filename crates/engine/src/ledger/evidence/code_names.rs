@@ -32,10 +32,13 @@ pub fn is_code_file(path: &str) -> bool {
     CODE_ENDINGS.split_whitespace().any(|code| code == ending)
 }
 
-/// Whether a text is what a version control program shows of a change, by the marks in front of its parts.
-pub fn is_diff(text: &str) -> bool {
-    let is_mark = |line: &str| line.starts_with("diff --git ") || line.starts_with("@@ -");
-    text.lines().take(LINES_LOOKED_AT).any(is_mark)
+/// Whether a text is what a version control program shows of changes to source code, and to nothing else.
+pub fn is_diff_of_code(text: &str) -> bool {
+    let mut files = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("diff --git "))
+        .peekable();
+    files.peek().is_some() && files.all(is_code_file)
 }
 
 /// Whether most lines of a text are source code.
@@ -61,7 +64,12 @@ pub fn names<'t>(text: &'t str, found: &[Found]) -> Vec<Range<usize>> {
     let mut seen: HashSet<&'t str> = HashSet::new();
     let mut names: Vec<Range<usize>> = Vec::new();
     let mut before: Option<&Found> = None;
+    let is_diff = text.lines().any(|line| line.starts_with("diff --git "));
     for one in found {
+        // What a change took out is not there any more.
+        if is_diff && is_removed(text, one.range.start) {
+            continue;
+        }
         // `500` inside of `--gray-500` is part of that name.
         if before.is_some_and(|name| one.range.start < name.range.end) {
             continue;
@@ -110,6 +118,12 @@ pub fn row_of_names(text: &str) -> Option<Option<&str>> {
     };
     (names.contains(BETWEEN_NAMES) || path.is_some()).then_some(())?;
     names.split(BETWEEN_NAMES).all(is_name).then_some(path)
+}
+
+/// Whether a place of a diff is in a line that was taken out.
+fn is_removed(text: &str, at: usize) -> bool {
+    let start = text[..at].rfind('\n').map_or(0, |before| before + 1);
+    text[start..].starts_with('-') && !text[start..].starts_with("---")
 }
 
 /// Whether what stands between a name and a number makes the number its value.
@@ -186,13 +200,21 @@ mod tests {
     }
 
     #[test]
-    fn a_diff_is_known_by_its_marks() {
-        assert!(is_diff(
-            "commit 1a2b3c4\n\ndiff --git a/src/a.rs b/src/a.rs\n@@ -1,2 +1,3 @@ fn main() {\n+    run();\n"
-        ));
-        assert!(!is_diff(
-            "10:02:11 worker started (pid 12)\n10:02:12 worker ready (2 jobs)\n"
-        ));
+    fn a_diff_of_code_is_known_by_its_files() {
+        let diff =
+            |file: &str| format!("commit 1a2b3c4\n\ndiff --git a/{file} b/{file}\n@@ -1,2 +1,3 @@\n+    run();\n");
+        assert!(is_diff_of_code(&diff("src/a.rs")));
+        assert!(!is_diff_of_code(&diff("data/invoice.json")));
+        assert!(!is_diff_of_code(&(diff("src/a.rs") + &diff("notes.md"))));
+        assert!(!is_diff_of_code("10:02:11 worker started (pid 12)\n"));
+    }
+
+    #[test]
+    fn of_a_diff_only_what_stands_now_has_names() {
+        let diff = "diff --git a/a.rs b/a.rs\n@@ -1,2 +1,2 @@\n-let old_limit = 100;\n+let new_limit = 250;\n";
+        let listed: Vec<&str> = names(diff, &scan(diff)).into_iter().map(|range| &diff[range]).collect();
+        assert!(listed.contains(&"new_limit = 250"), "{listed:?}");
+        assert!(!listed.iter().any(|name| name.contains("old_limit")), "{listed:?}");
     }
 
     #[test]

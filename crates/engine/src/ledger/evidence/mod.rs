@@ -346,10 +346,12 @@ impl Evidence {
         let is_code = match spoken.call {
             // Whatever an edit puts into a file can be read there.
             Some(call) => matches!(deed_of_call(call), Deed::Edit | Deed::Write),
-            // A file, a part of one or a diff can be read again; a log that only looks like code cannot.
+            // A file, a part of one or a diff of code can be read again; a log that only looks like code cannot, and what a
+            // person pasted may be nowhere else.
             None => {
                 let is_file = path.as_deref().is_some_and(code_names::is_code_file);
-                (is_file || code_names::is_diff(text)) && code_names::is_code(text)
+                let is_diff = || spoken.answers.is_some() && code_names::is_diff_of_code(text);
+                (is_file || is_diff()) && code_names::is_code(text)
             }
         };
         if !is_code {

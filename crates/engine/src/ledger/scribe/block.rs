@@ -103,8 +103,10 @@ const SCALED_ATTEMPTS: u64 = 2;
 const GIVING_WAY: u64 = 100;
 /// The part of a block that the request that goes on may fill: the person's newest words come before everything else.
 const REQUEST_SHARE: u64 = 6;
-/// What it gets at least, up to a quarter of the block: its opening and a dozen words.
-const LEAST_REQUEST: u64 = 32;
+/// What it gets at least beside its opening, while both fill no more than a third of the block: a sentence.
+const LEAST_REQUEST: u64 = 24;
+/// A request that is cut shorter than this is none.
+const LEAST_LETTERS: usize = 20;
 
 impl Scribe {
     /// The block that stands for everything a span does not keep; `None` when there are too few tokens for one, or for the person's newest
@@ -160,10 +162,14 @@ impl Scribe {
     /// taken for history.
     fn request(&self, sheet: &Sheet<'_>) -> Option<String> {
         let words = self.kept_request(sheet.messages, sheet.span)?.text;
-        let room = (sheet.budget / REQUEST_SHARE).max(LEAST_REQUEST.min(sheet.budget / 4));
-        let room = room.checked_sub((sheet.count)(REQUEST_OPENING))?;
-        let words = page::shortened(&words, room, sheet.count);
-        (!words.trim().is_empty()).then(|| format!("{REQUEST_OPENING}{words}"))
+        let opening = (sheet.count)(REQUEST_OPENING);
+        let least = (opening + LEAST_REQUEST).min(sheet.budget / 3);
+        let room = (sheet.budget / REQUEST_SHARE).max(least).checked_sub(opening)?;
+        let shown = page::shortened(&words, room, sheet.count);
+        let letters = |text: &str| text.chars().filter(|letter| letter.is_alphanumeric()).count();
+        // The first letter of a request tells nothing of it.
+        let tells = letters(&shown) >= LEAST_LETTERS.min(letters(&words));
+        (tells && !shown.trim().is_empty()).then(|| format!("{REQUEST_OPENING}{shown}"))
     }
 
     /// The words of the request that a block restated, for whoever goes on from it.

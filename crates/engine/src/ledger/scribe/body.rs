@@ -147,7 +147,7 @@ impl Scribe {
         };
         let mut layers = written(share);
         let spare = |layers: &Layers| left.saturating_sub(count(&layers.text()));
-        // Choosing evidence costs more than all else, so it is done once: it is taken to fill what it may have.
+        // Choosing evidence costs more than all else, so that it is chosen last: until then it is taken to fill what it may have.
         let mut unused = spare(&layers).saturating_sub(evidence_room(&layers, first));
         let most_unused = SLACK_TOKENS.max(left / 50);
         for _ in 0..ROUNDS {
