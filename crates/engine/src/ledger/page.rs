@@ -454,7 +454,7 @@ pub fn shortened(text: &str, budget: u64, count: &dyn Fn(&str) -> u64) -> String
     let spent: u64 = costs[..head].iter().sum();
     let tail = take(&mut (head..lines.len()).rev(), room - spent);
     if head + tail == 0 {
-        return beginning(text, room, count);
+        return beginning(text, budget, count);
     }
     let mut kept = lines[..head].to_vec();
     kept.push(LEFT_OUT);
@@ -463,7 +463,8 @@ pub fn shortened(text: &str, budget: u64, count: &dyn Fn(&str) -> u64) -> String
 }
 
 /// As many words of a text as fit; as many letters where there are no spaces. Half of a word may be half of a secret.
-fn beginning(text: &str, budget: u64, count: &dyn Fn(&str) -> u64) -> String {
+pub fn beginning(text: &str, budget: u64, count: &dyn Fn(&str) -> u64) -> String {
+    let budget = budget.saturating_sub(count(LEFT_OUT) + 1);
     let (mut fits, mut over) = (0, text.len());
     while over - fits > 1 {
         let middle = text.floor_char_boundary(fits + (over - fits) / 2);

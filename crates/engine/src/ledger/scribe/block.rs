@@ -20,6 +20,7 @@ use crate::ledger::quote::Quoting;
 use crate::ledger::scribe::NO_NUMBER;
 use crate::ledger::scribe::Scribe;
 use crate::transcript::Message;
+use crate::transcript::Role;
 
 /// A block as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,17 +111,18 @@ const LEAST_LETTERS: usize = 20;
 
 impl Scribe {
     /// The block that stands for everything a span does not keep; `None` when there are too few tokens for one, or for the person's newest
-    /// words where the span does not keep them.
+    /// words where the span keeps nothing of the conversation.
     pub fn block(&self, sheet: &Sheet<'_>) -> Option<Written> {
         if sheet.budget < LEAST_BLOCK {
             return None;
         }
         let request = self.request(sheet);
-        // A block that drops the newest request would have the agent go on without knowing what is wanted.
+        // Without the newest request and without any step, the agent would go on without knowing what is wanted or where it is.
+        let is_kept = |index: &usize| !matches!(sheet.messages[*index].role, Role::System | Role::Developer);
+        let asked = || self.kept_request(sheet.messages, sheet.span);
         if request.is_none()
-            && self
-                .kept_request(sheet.messages, sheet.span)
-                .is_some_and(|asked| !asked.text.trim().is_empty())
+            && !sheet.span.kept.iter().any(is_kept)
+            && asked().is_some_and(|asked| !asked.text.trim().is_empty())
         {
             return None;
         }
@@ -165,11 +167,12 @@ impl Scribe {
         let opening = (sheet.count)(REQUEST_OPENING);
         let least = (opening + LEAST_REQUEST).min(sheet.budget / 3);
         let room = (sheet.budget / REQUEST_SHARE).max(least).checked_sub(opening)?;
-        let shown = page::shortened(&words, room, sheet.count);
         let letters = |text: &str| text.chars().filter(|letter| letter.is_alphanumeric()).count();
-        // The first letter of a request tells nothing of it.
-        let tells = letters(&shown) >= LEAST_LETTERS.min(letters(&words));
-        (tells && !shown.trim().is_empty()).then(|| format!("{REQUEST_OPENING}{shown}"))
+        // The first letter of a request tells nothing of it, nor does its last line alone.
+        let tells = |shown: &String| letters(shown) >= LEAST_LETTERS.min(letters(&words)) && !shown.trim().is_empty();
+        let shown = Some(page::shortened(&words, room, sheet.count)).filter(tells);
+        let shown = shown.or_else(|| Some(page::beginning(&words, room, sheet.count)).filter(tells))?;
+        Some(format!("{REQUEST_OPENING}{shown}"))
     }
 
     /// The words of the request that a block restated, for whoever goes on from it.
