@@ -22,6 +22,8 @@ use tempfile::TempDir;
 /// How long a condition may take to come true, in milliseconds: a slow machine under load needs seconds, a page
 /// that never gets there should not stop everything.
 const PATIENCE: u64 = 60_000;
+/// How many pages may come one after another while something is waited for.
+const NAVIGATIONS: u32 = 8;
 
 /// The contrast of every text that is shown with what is behind it, and the worst of them.
 pub const WORST_CONTRAST: &str = "(() => {
@@ -158,8 +160,18 @@ impl Browser {
                setTimeout(look, 10);
              }})();"
         );
-        let came = self.command("POST", "execute/async", &json!({"script": script, "args": []}));
-        assert_eq!(came, json!(true), "it never came to: {expression}");
+        let body = json!({"script": script, "args": []});
+        let path = format!("/session/{}/execute/async", self.session);
+        for tries_left in (0..NAVIGATIONS).rev() {
+            let (status, answer) = self.request("POST", &path, &body);
+            // A script that is looking while its page gives way to the next one ends with that page: the next one is looked at.
+            if status != 200 && tries_left > 0 && answer["value"]["error"] != "invalid session id" {
+                continue;
+            }
+            assert_eq!(status, 200, "waiting for {expression}: {answer}");
+            assert_eq!(answer["value"], json!(true), "it never came to: {expression}");
+            return;
+        }
     }
 
     /// Presses keys one after another where the focus is. WebDriver's names stand for those without a character.

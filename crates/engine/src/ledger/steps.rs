@@ -250,6 +250,12 @@ fn call_lines(call: &ToolCall, result: Option<(u32, &ToolResult)>, detail: StepD
         true => excerpt(&output, ExcerptKind::Opening, detail.lines.min(LISTED_LINES)),
         false => excerpt(&output, ExcerptKind::Telling, detail.lines),
     };
+    let says_nothing = told.lines.is_empty() && told.left_out == 0;
+    // A search that finds nothing ends like this; whether anything failed is not known.
+    if failed && shown == Shows::Listing && says_nothing && told.exit_code == Some(1) {
+        lines.push("→ (no output), exit 1".to_owned());
+        return;
+    }
     if failed {
         lines.push(match told.exit_code {
             Some(code) if code != 0 => format!("→ failed, exit {code}"),
@@ -279,7 +285,7 @@ fn call_lines(call: &ToolCall, result: Option<(u32, &ToolResult)>, detail: StepD
 
 /// Whether a line of output would read as what a block says of a call.
 fn reads_as_mark(line: &str) -> bool {
-    line == "(no output)"
+    line.starts_with("(no output)")
         || line == "still running"
         || line == "failed"
         || line.starts_with("failed, exit ")

@@ -125,6 +125,15 @@ fn short_outputs_stand_whole_and_long_ones_say_how_much_is_missing() {
     );
     let empty = shown("Exit code 1\n", ToolOutcome::Failure);
     assert!(empty.contains("→ failed, exit 1\n  → (no output)\n"), "{empty}");
+    let search = [
+        call(1, "I look.", "Bash", r#"{"command":"rg -n WithCancel internal"}"#),
+        result(1, "Exit code 1\n", ToolOutcome::Failure),
+    ];
+    let nothing = steps(&search, 400);
+    assert!(
+        nothing.contains("→ (no output), exit 1\n") && !nothing.contains("failed"),
+        "{nothing}"
+    );
 }
 
 #[test]
