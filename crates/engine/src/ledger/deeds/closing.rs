@@ -121,3 +121,42 @@ pub(super) fn is_inline(run: &Run) -> bool {
 }
 
 const INTERPRETERS: [&str; 6] = ["python", "python3", "node", "ruby", "perl", "php"];
+
+#[cfg(test)]
+mod tests {
+    use crate::ledger::deeds::ErrorRecord;
+    use crate::ledger::deeds::tests::fold;
+
+    fn errors_after(steps: &[(&str, &str, &str)]) -> Vec<String> {
+        fold(steps).0.errors().map(ErrorRecord::line).collect()
+    }
+
+    #[test]
+    fn a_run_with_other_settings_or_a_build_ends_no_error() {
+        let failing = (
+            "bash",
+            r#"{"command":"go test ./..."}"#,
+            "--- FAIL: TestRun (0.01s)\nFAIL\tpkg/x\t0.5s\nexit status 1",
+        );
+        // With other settings, or only built, nothing is known of it.
+        let with_settings = (
+            "bash",
+            r#"{"command":"INTEGRATION=1 go test ./..."}"#,
+            "--- FAIL: TestRun (0.01s)\nFAIL\tpkg/x\t0.5s\nexit status 1",
+        );
+        for (failed, other) in [
+            (failing, "GIT_CONFIG_GLOBAL=/dev/null go test ./..."),
+            (failing, "go test -c -o /tmp/x ./..."),
+            (failing, "go test --no-run ./..."),
+            (with_settings, "go test ./..."),
+        ] {
+            let input = format!(r#"{{"command":"{other}"}}"#);
+            let passes = ("bash", input.as_str(), "ok  \tpkg/x\t0.5s\nexit code: 0");
+            let told = errors_after(&[failed, passes]);
+            assert!(
+                matches!(told.as_slice(), [line] if line.contains("TestRun") && line.contains("last seen m1")),
+                "{other}: {told:?}"
+            );
+        }
+    }
+}

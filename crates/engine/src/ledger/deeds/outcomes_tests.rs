@@ -345,31 +345,6 @@ fn an_error_ends_with_what_really_ends_it() {
         errors(&[missing, found]),
         ["zsh:1: command not found: go (`go test ./...`, gone since m3)"]
     );
-    let failing = (
-        "bash",
-        r#"{"command":"go test ./..."}"#,
-        "--- FAIL: TestRun (0.01s)\nFAIL\tpkg/x\t0.5s\nexit status 1",
-    );
-    // With other settings, or only built, nothing is known of it.
-    let with_settings = (
-        "bash",
-        r#"{"command":"INTEGRATION=1 go test ./..."}"#,
-        "--- FAIL: TestRun (0.01s)\nFAIL\tpkg/x\t0.5s\nexit status 1",
-    );
-    for (failed, other) in [
-        (failing, "GIT_CONFIG_GLOBAL=/dev/null go test ./..."),
-        (failing, "go test -c -o /tmp/x ./..."),
-        (failing, "go test --no-run ./..."),
-        (with_settings, "go test ./..."),
-    ] {
-        let input = format!(r#"{{"command":"{other}"}}"#);
-        let passes = ("bash", input.as_str(), "ok  \tpkg/x\t0.5s\nexit code: 0");
-        let told = errors(&[failed, passes]);
-        assert!(
-            matches!(told.as_slice(), [line] if line.contains("TestRun") && line.contains("last seen m1")),
-            "{other}: {told:?}"
-        );
-    }
     let slip = (
         "bash",
         r#"{"command":"python3 -c 'x[1]'"}"#,
