@@ -14,7 +14,7 @@ use mainstay_engine::decide::Policy;
 use mainstay_engine::decide::Roles;
 use mainstay_engine::decide::Situation;
 use mainstay_engine::decide::Writers;
-use mainstay_engine::decide::marker::REQUEST_OPENING;
+use mainstay_engine::decide::marker::opens_request;
 use mainstay_engine::ledger::memory::Memory;
 use mainstay_engine::ledger::scribe::NothingToHide;
 use mainstay_engine::ledger::scribe::Scribe;
@@ -223,7 +223,7 @@ fn check_content(told: &mut Told, document: &Document, outcome: &Outcome, block:
     }
     told.faults
         .extend(trial::kept_faults(document, read_back, block, &outcome.changes));
-    let is_restated = |part: &Part| matches!(part, Part::Text(text) if text.starts_with(REQUEST_OPENING));
+    let is_restated = |part: &Part| matches!(part, Part::Text(text) if opens_request(text));
     let newest = messages.iter().rposition(Message::opens_turn);
     if newest.is_some_and(|newest| !block.span.keeps(newest)) && !block.message.parts.iter().any(is_restated) {
         told.faults.push("the newest request is lost".to_owned());

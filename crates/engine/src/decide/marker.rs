@@ -5,9 +5,10 @@
 
 pub use crate::transcript::LEDGER_NATURE;
 pub use crate::transcript::LEDGER_TITLE;
-pub use crate::transcript::REQUEST_OPENING;
 pub use crate::transcript::SUMMARY_TITLE;
 pub use crate::transcript::opens_block;
+pub use crate::transcript::opens_request;
+pub use crate::transcript::request_opening;
 
 /// Opens a mark.
 pub const OPEN: char = '⟦';

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use crate::transcript::authorship::TextSegment;
-use crate::transcript::block_opening::REQUEST_OPENING;
 use crate::transcript::block_opening::opens_block;
+use crate::transcript::block_opening::opens_request;
 use crate::transcript::host_marks::Extent;
 use crate::transcript::host_marks::HostOpening;
 use crate::transcript::host_marks::Inside;
@@ -88,7 +88,7 @@ impl<'a> Splitter<'a> {
     /// The segments, and what a text behind this one goes on with.
     pub fn run(mut self) -> (Vec<TextSegment<'a>>, Carry) {
         let opening = self.text.trim_start();
-        if opens_block(self.text) || opening.starts_with(REQUEST_OPENING) {
+        if opens_block(self.text) || opens_request(opening) {
             self.claim(Author::Summary, 0..self.text.len());
             return self.finish();
         }

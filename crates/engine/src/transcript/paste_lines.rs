@@ -208,10 +208,11 @@ fn is_key_values(body: &str) -> bool {
                 .chars()
                 .all(|letter| letter.is_alphanumeric() || "_.-".contains(letter))
     };
-    // A sentence may name three settings; a line of a log has little else.
+    // A sentence may name three settings; a line of a log has little else. What a value quotes may be anything.
+    let bare: String = body.split('"').step_by(2).collect();
     let (pairs, words) = (
-        body.split_whitespace().filter(is_pair).count(),
-        body.split_whitespace().count(),
+        bare.split_whitespace().filter(is_pair).count(),
+        bare.split_whitespace().count(),
     );
     pairs >= 3
         && pairs * 2 >= words

@@ -62,6 +62,10 @@ fn what_is_set_off_by_its_form_is_pasted() {
             PasteKind::Log,
         ),
         ("[INFO] never retry\n[ERROR] you must log in", PasteKind::Log),
+        (
+            "at=2026-05-04 level=INFO msg=\"push failed\" error=\"http 413 <title>Payload Too Large</title> you must never retry it\"",
+            PasteKind::Log,
+        ),
         ("```rust\nlet a = 1;\n```text\nb\n```", PasteKind::Code),
         (
             "$ cargo build\nerror: you must specify a target\nhelp: use --bin",

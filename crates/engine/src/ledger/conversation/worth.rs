@@ -19,6 +19,10 @@ const PHRASE_PART: f64 = 0.4;
 const LONG_ANSWER: usize = 14;
 /// What the sentence with which a closing text begins is worth besides: it says how the turn ended.
 const LEAD_WORTH: f64 = 0.8;
+/// What the first and the last sentence that a person wrote into a long message are worth besides: they say what is to be done with the rest.
+const PERSON_END_WORTH: f64 = 3.0;
+/// A message of the person of more sentences is a long one.
+const LONG_REQUEST: usize = 6;
 /// What a sentence that concludes is worth besides.
 const CONCLUSION_WORTH: f64 = 0.5;
 /// What is left of the worth of a sentence that only says what comes next.
@@ -91,8 +95,10 @@ impl Selector<'_> {
         if signs.pasted {
             worth *= PASTED_PART;
         }
+        let is_end = is_person && record.sentences.len() > LONG_REQUEST && is_end_of_request(record, index);
+        worth += flag(is_end, PERSON_END_WORTH);
         // What a person asks is answered behind it.
-        if is_person && signs.question {
+        if is_person && signs.question && !is_end {
             worth *= 0.6;
         }
         // "Here is what I found:" says nothing without what follows; a person's "can you add this:" is the request.
@@ -148,6 +154,14 @@ pub(super) fn is_lead(record: &ConversationRecord, index: usize) -> bool {
     let Some(first) = spoken.next() else { return false };
     let is_short = |index: usize| words(index).split_whitespace().take(SHORT_LEAD + 1).count() <= SHORT_LEAD;
     index == first || is_short(first) && spoken.next() == Some(index)
+}
+
+/// Whether a sentence is the first or the last one that the person wrote themselves.
+fn is_end_of_request(record: &ConversationRecord, index: usize) -> bool {
+    let is_said = |sentence: &ConversationSentence| !sentence.signs.pasted && !record.is_divider(sentence);
+    let first = record.sentences.iter().position(is_said);
+    let last = record.sentences.iter().rposition(is_said);
+    first == Some(index) || last == Some(index)
 }
 
 /// Whether a text begins with yes, no or the like.

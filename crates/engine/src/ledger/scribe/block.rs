@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use crate::decide::LEAST_BLOCK;
 use crate::decide::Span;
-use crate::decide::marker::REQUEST_OPENING;
+use crate::decide::marker::request_opening;
 use crate::ledger::conversation::person_words;
+use crate::ledger::conversation::record::Speaker;
 use crate::ledger::conversation::talk_cache::TalkCache;
 use crate::ledger::evidence::Room;
 use crate::ledger::evidence::Snippet;
@@ -163,8 +164,10 @@ impl Scribe {
     /// The person's newest words, where the span does not keep them: whatever stands only before the frame or in it is
     /// taken for history.
     fn request(&self, sheet: &Sheet<'_>) -> Option<String> {
-        let words = self.kept_request(sheet.messages, sheet.span)?.text;
-        let opening = (sheet.count)(REQUEST_OPENING);
+        let asked = self.kept_request(sheet.messages, sheet.span)?;
+        let words = asked.text;
+        let opening_line = request_opening(asked.number, self.turn_end_after(asked.number));
+        let opening = (sheet.count)(&opening_line);
         let least = (opening + LEAST_REQUEST).min(sheet.budget / 3);
         let room = (sheet.budget / REQUEST_SHARE).max(least).checked_sub(opening)?;
         let letters = |text: &str| text.chars().filter(|letter| letter.is_alphanumeric()).count();
@@ -172,7 +175,14 @@ impl Scribe {
         let tells = |shown: &String| letters(shown) >= LEAST_LETTERS.min(letters(&words)) && !shown.trim().is_empty();
         let shown = Some(page::shortened(&words, room, sheet.count)).filter(tells);
         let shown = shown.or_else(|| Some(page::beginning(&words, room, sheet.count)).filter(tells))?;
-        Some(format!("{REQUEST_OPENING}{shown}"))
+        Some(format!("{opening_line}{shown}"))
+    }
+
+    /// The closing words of the agent's turn, where they are the last message of the conversation and answer what this one asked.
+    fn turn_end_after(&self, request: u32) -> Option<u32> {
+        let newest = self.ledger.conversation().records().last()?;
+        let is_end = newest.speaker == Speaker::Agent && newest.closes_turn && newest.number > request;
+        (is_end && self.numbers.last() == Some(&newest.number)).then_some(newest.number)
     }
 
     /// The words of the request that a block restated, for whoever goes on from it.

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::decide::Span;
-use crate::decide::marker::REQUEST_OPENING;
+use crate::decide::marker::opens_request;
 use crate::ledger::Ledger;
 use crate::ledger::entry::Entry;
 use crate::ledger::entry::Status;
@@ -339,7 +339,7 @@ impl Scribe {
                     is_behind_frame = true;
                     true
                 }
-                Part::Text(text) => is_behind_frame && text.starts_with(REQUEST_OPENING),
+                Part::Text(text) => is_behind_frame && opens_request(text),
                 _ => false,
             })
             .collect();
