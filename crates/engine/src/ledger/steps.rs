@@ -236,6 +236,7 @@ fn call_lines(call: &ToolCall, result: Option<(u32, &ToolResult)>, detail: StepD
         _ => lines.push(format!("{name}: {}", flat(&asked(call, detail.arguments)))),
     }
     let Some((_, result)) = result else {
+        lines.push("→ no result seen".to_owned());
         return;
     };
     let output = result_text(result);
@@ -262,6 +263,11 @@ fn call_lines(call: &ToolCall, result: Option<(u32, &ToolResult)>, detail: StepD
             Some(_) | None => "→ failed".to_owned(),
         });
     }
+    // Whatever it had printed by then, how it ended is not known.
+    let is_running = runs_on(&output);
+    if is_running {
+        lines.push("→ still running".to_owned());
+    }
     let mut shown: Vec<String> = told
         .lines
         .iter()
@@ -276,7 +282,7 @@ fn call_lines(call: &ToolCall, result: Option<(u32, &ToolResult)>, detail: StepD
         // A reader takes what is shown for all there is unless told otherwise.
         Some(last) if told.left_out > 0 => last.push_str(&format!(" (+{} lines)", told.left_out)),
         Some(_) => {}
-        None if runs_on(&output) => lines.push("→ still running".to_owned()),
+        None if is_running => {}
         None if told.left_out == 0 => lines.push("→ (no output)".to_owned()),
         None => lines.push(format!("→ (+{} lines)", told.left_out)),
     }
@@ -287,6 +293,7 @@ fn call_lines(call: &ToolCall, result: Option<(u32, &ToolResult)>, detail: StepD
 fn reads_as_mark(line: &str) -> bool {
     line.starts_with("(no output)")
         || line == "still running"
+        || line == "no result seen"
         || line == "failed"
         || line.starts_with("failed, exit ")
         || line.ends_with(" lines)") && line.contains("(+")

@@ -11,6 +11,10 @@ use super::signals::pattern;
 /// The most characters of a telling line: one sentence, or the message of an error with its place.
 pub(super) const MOST_CHARACTERS: usize = 160;
 
+/// Marks that rules are drawn with, and how many make one: two dashes are an option, and one is a sign or an item.
+const RULE_MARKS: [char; 6] = ['=', '-', '_', '*', '#', '~'];
+const LEAST_RULE: usize = 3;
+
 /// The most bytes of a line that are looked at. What a line says stands at its beginning, and longer lines are data.
 const LOOKED_AT: usize = 2000;
 
@@ -57,18 +61,19 @@ pub(super) fn has_words(text: &str) -> bool {
     text.chars().any(char::is_alphanumeric)
 }
 
-/// Without the rules that test runners draw left and right of a heading: `==== 2 failed ====`.
+/// Without the rules that test runners draw left and right of a heading: `==== 2 failed ====`. A rule is one mark again and again, apart
+/// from what it adorns: `-### Title` is a line that a diff took out, and `284 +++----` counts lines.
 fn without_rules(text: &str) -> &str {
-    let is_rule = |c: char| matches!(c, '=' | '-' | '_' | '*' | '#' | '~');
-    let left = text.trim_start_matches(is_rule);
-    // Two dashes are an option, and one is a sign or an item.
-    let text = if text.len() - left.len() >= 3 {
+    let opening = text.chars().next().filter(|mark| RULE_MARKS.contains(mark));
+    let left = opening.map_or(text, |mark| text.trim_start_matches(mark));
+    let text = if text.len() - left.len() >= LEAST_RULE && left.starts_with(char::is_whitespace) {
         left.trim_start()
     } else {
         text
     };
-    let right = text.trim_end_matches(is_rule);
-    if text.len() - right.len() >= 3 {
+    let closing = text.chars().next_back().filter(|mark| RULE_MARKS.contains(mark));
+    let right = closing.map_or(text, |mark| text.trim_end_matches(mark));
+    if text.len() - right.len() >= LEAST_RULE && right.ends_with(char::is_whitespace) {
         right.trim_end()
     } else {
         text
@@ -170,6 +175,11 @@ mod tests {
             ("2026-01-31 is the release date", "2026-01-31 is the release date"),
             ("INFO", "INFO"),
             ("│ 3 rows │", "3 rows"),
+            (
+                "-### How does it deal with failures?",
+                "-### How does it deal with failures?",
+            ),
+            (" docs/usage.md | 284 +++++-----", "docs/usage.md | 284 +++++-----"),
         ] {
             assert_eq!(without_noise(line).as_deref(), Some(shown), "{line}");
         }

@@ -36,7 +36,8 @@ static PROVOKED: LazyLock<Regex> = LazyLock::new(|| {
         r"(?i)\breproduc(?:e|es|ed|ing|tion)\b|\brepro\b|\btemporarily\b|\bmutation (?:test|check|proof|run)|\bmutat(?:e|ing) the\b|\bon purpose\b|\bdeliberate(?:ly)?\b|\bintentional(?:ly)?\b",
         r"|\b(?:fails?|failed|failure|failing|errors?|errored|rejects?|rejected)\b[^.\n]{0,30}\bas (?:expected|intended|it should)\b|\bas expected\b",
         r"|\b(?:expected|meant|supposed|should|must) (?:to )?(?:now )?fail\b|\bexpected (?:failure|error|to (?:error|be rejected))|\b(?:confirm|verify|prove|see|check|show)(?:s|ing)? (?:that )?(?:the |it |this )?(?:new )?(?:tests? )?(?:it )?(?:really |actually |now )?fails?\b",
-        r"|\b(?:negative (?:test|control|case)|usage (?:check|error)|error path|failure path|provoke|simulate)\b",
+        r"|\b(?:negative (?:test|control|case)|usage (?:check|error)|provoke|simulate)\b",
+        r"|\b(?:test|check|exercis|trigger|hit|cover)(?:s|e|es|ing)? (?:the |this )?(?:error|failure) path\b",
         r"|воспроизв|намеренно|как и ожидалось|absichtlich|wie erwartet|reproduzier|volontairement|a propósito",
     );
     Regex::new(pattern).expect("the pattern is well formed, which a test shows")
@@ -68,7 +69,12 @@ mod tests {
         ] {
             assert_eq!(provoked(text).as_deref(), Some(words));
         }
-        for text in ["Let me run the tests.", "That failed, fixing it.", "I expected 3."] {
+        for text in [
+            "Let me run the tests.",
+            "That failed, fixing it.",
+            "I expected 3.",
+            "This exposed a regression: the delete-failure path, or the test is order-sensitive.",
+        ] {
             assert_eq!(provoked(text), None, "{text}");
         }
         assert!(is_fork(

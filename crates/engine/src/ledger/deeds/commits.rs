@@ -59,6 +59,9 @@ pub struct CommitRecord {
     entry: Entry,
     kind: CommitKind,
     title: Box<str>,
+    /// The message in which its branch was rebased after it was made: its hash may be another one now.
+    #[serde(default)]
+    rebased: Option<u32>,
 }
 
 impl CommitRecord {
@@ -99,7 +102,10 @@ impl CommitRecord {
         } else {
             self.name()
         };
-        format!("{} {name}{title} m{}", self.kind.name(), self.entry.last)
+        let rebased = self.rebased.map_or_else(String::new, |message| {
+            format!(" (branch rebased m{message}: its hash may have changed)")
+        });
+        format!("{} {name}{title} m{}{rebased}", self.kind.name(), self.entry.last)
     }
 }
 
@@ -176,6 +182,7 @@ impl Commits {
                     self.name_newest(only);
                 }
             }
+            "rebase" => self.rebase(message, body),
             "merge" | "revert" | "cherry-pick" | "am" => {
                 for found in COMMITTED.captures_iter(body).take(MOST_OF_ONE) {
                     let title = format!("{} (on {})", cut_at_word(&found[3], 120), &found[1]);
@@ -237,11 +244,37 @@ impl Commits {
         self.made.items().filter(|made| made.kind == CommitKind::Commit).last()
     }
 
-    /// Lines of a log name commits whose hash was not shown when they were made.
+    /// A branch was put on another base: its commits get new hashes.
+    fn rebase(&mut self, message: u32, body: &str) {
+        let Some(found) = REBASED.captures(body) else { return };
+        let on_branch = format!(" (on {})", &found[1]);
+        let is_on_branch =
+            |made: &&CommitRecord| made.kind == CommitKind::Commit && made.title.ends_with(on_branch.as_str());
+        let keys = self
+            .made
+            .items()
+            .filter(is_on_branch)
+            .map(|made| made.entry.key.clone());
+        for key in keys.collect::<Vec<_>>() {
+            if let Some(mut record) = self.made.take(&key) {
+                record.rebased = Some(message);
+                self.made.put(&key, record, MOST);
+            }
+        }
+    }
+
+    /// Lines of a log name commits whose hash was not shown when they were made, or has changed since.
     fn learn_hashes(&mut self, body: &str) {
         // The newest commits stand first in a log.
         for found in LOGGED.captures_iter(body).take(MOST_OF_ONE) {
-            let is_it = |made: &&CommitRecord| made.entry.value.is_empty() && found[2].starts_with(&*made.title);
+            let is_it = |made: &&CommitRecord| {
+                let subject = made
+                    .title
+                    .rsplit_once(" (on ")
+                    .map_or(&*made.title, |(subject, _)| subject);
+                let is_unknown = made.entry.value.is_empty() || made.rebased.is_some();
+                made.kind == CommitKind::Commit && is_unknown && found[2].starts_with(subject)
+            };
             let key = self.made.items().find(is_it).map(|made| made.entry.key.clone());
             if let Some(key) = key {
                 self.name(&key, &found[1]);
@@ -298,6 +331,7 @@ impl Commits {
             ),
             kind,
             title: "".into(),
+            rebased: None,
         });
         record.entry.last = message;
         record.title = cut(title, 200).into();
@@ -322,6 +356,10 @@ static COMMITTED: LazyLock<Regex> =
 
 /// `1a2b3c4 (HEAD -> main) Fix the port`
 static LOGGED: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?m)^\*? *([0-9a-f]{7,40}) (?:\([^)\n]*\) )?(\S.*)$"));
+
+/// `Successfully rebased and updated refs/heads/main.`
+static REBASED: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?m)^Successfully rebased and updated refs/heads/(\S+?)\.?$"));
 
 static HASH: LazyLock<Regex> = LazyLock::new(|| pattern(r"^[0-9a-f]{7,40}$"));
 

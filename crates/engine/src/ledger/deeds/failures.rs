@@ -65,6 +65,8 @@ pub(super) struct Report {
     pub words: Vec<Failure>,
     /// The line that sums the run up, and whether it says that all went well.
     pub summary: Option<(String, bool)>,
+    /// The first line that sums the run up as failed.
+    pub bad_summary: Option<String>,
 }
 
 impl Report {
@@ -303,6 +305,9 @@ impl Reading {
         if counts.has_tests {
             report.failed = report.failed.saturating_add(counts.failed);
             report.passing = report.passing.saturating_add(counts.passed);
+        }
+        if counts.is_bad && report.bad_summary.is_none() {
+            report.bad_summary = Some(cut_at_word(&readable(plain), LINE));
         }
         // What failed is not made good by a later part that went well.
         let is_news = report.summary.as_ref().is_none_or(|(_, is_good)| *is_good);

@@ -137,6 +137,15 @@ pub(super) fn command(run: &Run, outcome: &Outcome<'_>, is_blamed: bool, shows_t
         };
         return (end, report);
     }
+    // The end of a run may be all that is shown of it: `go test … | tail -5`.
+    if let Some(why) = report
+        .bad_summary
+        .clone()
+        .filter(|_| run.check.is_some() && !shows_text)
+    {
+        report.failures.push(failure(&run.key, &why));
+        return (End::Shows(why), report);
+    }
     let summary = report.summary.as_ref().map(|(line, _)| line.clone());
     let end = match (made.is_empty(), is_stated || report.is_good()) {
         (false, _) => End::Well(made),

@@ -493,3 +493,14 @@ fn words_about_spawned_agents_leave_the_tasks() {
     ]);
     assert_eq!(deeds.tasks().count(), 1);
 }
+
+#[test]
+fn the_end_of_a_test_run_tells_that_it_failed() {
+    let output = "panic({0x1012cdb20?, 0x1013c6b70?})\n\t/opt/go/src/runtime/panic.go:860 +0x12c\nexample.com/x/sync.TestRun(0x38)\n\t/src/x/sync/run_test.go:1523 +0x284\ntesting.tRunner(0x38, 0x10)\n\t/opt/go/src/testing/testing.go:2036 +0xc4\ncreated by testing.(*T).Run in goroutine 1\n\t/opt/go/src/testing/testing.go:2101 +0x3a8\nFAIL\texample.com/x/sync\t0.334s\nFAIL";
+    let run = r#"{"command":"go test ./sync/ -run TestRun -v 2>&1 | tail -15"}"#;
+    let lines = commands(&[("Bash", run, output)]);
+    assert_eq!(
+        lines,
+        ["`go test ./sync/ -run TestRun -v`, m1: shows failures: FAIL example.com/x/sync 0.334s"]
+    );
+}

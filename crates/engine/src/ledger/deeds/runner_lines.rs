@@ -15,6 +15,8 @@ pub(super) struct Counts {
     pub has_tests: bool,
     /// Whether the line says that all went well.
     pub is_good: bool,
+    /// Whether the line says that the run failed, counted or not.
+    pub is_bad: bool,
 }
 
 /// Reads a summary: `52 passed, 2 failed in 3.1s`, `BUILD SUCCESS`, `All checks passed!`.
@@ -54,6 +56,7 @@ pub(super) fn summary(plain: &str) -> Option<Counts> {
         failed,
         has_tests: is_count,
         is_good: failed == 0 && !says_bad && GOOD.is_match(plain),
+        is_bad: failed > 0 || says_bad || plain == "FAIL",
     })
 }
 

@@ -188,7 +188,6 @@ impl Walk {
                 self.diff(text.unwrap_or_default());
             }
             "git" => self.git(rest, simple),
-            "gofmt" | "goimports" | "prettier" | "rustfmt" | "black" | "shfmt" => self.format(name, rest),
             "npm" | "pnpm" | "yarn" => self.package_setting(name, rest),
             "open" | "create" | "edit" | "str_replace_editor" => self.editor(name, rest),
             _ => {}
@@ -379,24 +378,6 @@ impl Walk {
             _ => {}
         }
         self.folder = outside;
-    }
-
-    fn format(&mut self, name: &str, rest: &[Word]) {
-        let options = Options::of(rest, &["--config", "--edition", "-l", "--line-length", "--parser"]);
-        let writes = match name {
-            "gofmt" | "goimports" | "shfmt" => options.has("-w"),
-            "prettier" => options.has("--write") || options.has("-w"),
-            _ => !options.has("--check"),
-        };
-        if writes {
-            let files: Vec<&Word> = options
-                .words
-                .iter()
-                .copied()
-                .filter(|word| path::name(&word.text).contains('.'))
-                .collect();
-            self.touch_all(Act::Modify, &files);
-        }
     }
 
     /// `npm config set registry x`

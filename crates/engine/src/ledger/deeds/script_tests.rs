@@ -59,7 +59,8 @@ fn files_that_are_written() {
         ("curl https://x.y/a --output b.html", "written b.html"),
         ("wget -O c.html https://x.y", "written c.html"),
         ("dd if=/dev/zero of=disk.img bs=1M", "written disk.img"),
-        ("gofmt -w a.go b.go", "modified a.go; modified b.go"),
+        // Nothing says whether a formatter changed anything.
+        ("gofmt -w a.go b.go", ""),
         ("truncate -s 0 a.log", "modified a.log"),
         ("awk -i inplace '{print}' a.csv", "modified a.csv"),
         ("create new.py", "created new.py"),
