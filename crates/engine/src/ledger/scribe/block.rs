@@ -289,11 +289,20 @@ const WRAPPER_LINES: [&str; 7] = [
     "exit_code: 0",
 ];
 
+/// Sentences with which an agent program says that the person refused a call: the same of every call, and of none what it says of edits.
+const REFUSAL_SENTENCES: [&str; 3] = [
+    "The user doesn't want to",
+    "the new_string was NOT written to the file",
+    "STOP what you are doing and wait for the user to tell you how to proceed",
+];
+
 /// A piece of evidence as it may stand in a block; nothing where it says nothing. Evidence stands at the margin, where any line that opens
 /// like a heading would read as one.
 pub(super) fn as_evidence<'t>(text: &'t str, quoting: &Quoting) -> Cow<'t, str> {
     let line = text.trim();
-    if is_tag(line) || WRAPPER_LINES.iter().any(|opening| line.starts_with(opening)) {
+    let is_wrapper = WRAPPER_LINES.iter().any(|opening| line.starts_with(opening))
+        || REFUSAL_SENTENCES.iter().any(|sentence| line.contains(sentence));
+    if is_tag(line) || is_wrapper {
         return Cow::Borrowed("");
     }
     let quoted = quoting.quote(text);
