@@ -30,7 +30,6 @@ use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Part;
 use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::Transcript;
-use mainstay_engine::verify::NoSecrets;
 
 const KEY: [u8; 32] = [9; 32];
 
@@ -97,7 +96,6 @@ pub fn answer(data: &[u8]) {
                 block_role: Role::System,
                 roles: Roles::Open,
             },
-            leaks: &NoSecrets,
             writers: Some((&writers, &prompts)),
         };
         let mut step = compactor.start(&moment);

@@ -29,7 +29,6 @@ use mainstay_engine::transcript::Content;
 use mainstay_engine::transcript::Draft;
 use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Part;
-use mainstay_engine::verify::NoSecrets;
 
 use crate::conversation::Form;
 use crate::scripted;
@@ -141,7 +140,6 @@ impl Cycles {
             budget: &trial::budget(200_000),
             policy: &policy,
             situation: trial::situation(Form::Chat, compactor.counted(), true),
-            leaks: &NoSecrets,
             writers: Some((&writers, &Prompts::default())),
         };
         let outcome = scripted::pass(&mut compactor, &moment, &mut |request| {

@@ -23,7 +23,6 @@ use mainstay_engine::summary::prompts::Prompts;
 use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Part;
 use mainstay_engine::verify::Form as Rules;
-use mainstay_engine::verify::NoSecrets;
 use mainstay_engine::verify::check_structure;
 use mainstay_wire::document::Document;
 use mainstay_wire::reading::WireForm;
@@ -166,7 +165,6 @@ fn pass(
             roles: arm.roles,
             ..trial::situation(form, compactor.counted(), true)
         },
-        leaks: &NoSecrets,
         writers: Some((&writers, &Prompts::default())),
     };
     let outcome = scripted::pass(&mut compactor, &moment, &mut |request: &Request| {

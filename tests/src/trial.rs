@@ -19,7 +19,6 @@ use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::Spot;
 use mainstay_engine::transcript::ToolResult;
 use mainstay_engine::transform::Change;
-use mainstay_engine::verify::NoSecrets;
 use mainstay_wire::document::Document;
 use mainstay_wire::format;
 use mainstay_wire::reading::Request;
@@ -72,7 +71,6 @@ pub fn pass(compactor: &mut Compactor, document: &Document, form: Form, policy: 
         &budget(8_000),
         policy,
         situation(form, prompt, forced),
-        &NoSecrets,
     )
 }
 

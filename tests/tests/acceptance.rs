@@ -17,7 +17,6 @@ use mainstay_engine::decide::Mode;
 use mainstay_engine::decide::Policy;
 use mainstay_engine::ledger::scribe::NothingToHide;
 use mainstay_engine::ledger::scribe::Scribe;
-use mainstay_engine::verify::NoSecrets;
 use mainstay_tests::conversation::Form;
 use mainstay_tests::trial::pass;
 use mainstay_tests::trial::read;
@@ -69,7 +68,6 @@ fn seed_pass(body: &str, window: u64, prompt: Option<u64>) -> (Outcome, BTreeMap
         &budget,
         &policy,
         situation(Form::Chat, prompt, false),
-        &NoSecrets,
     );
     let actions = outcome
         .plan
@@ -179,7 +177,6 @@ fn a_pass_that_was_not_worth_it_forgets_nothing() {
             &budget,
             &policy,
             situation(Form::Chat, 96_000, false),
-            &NoSecrets,
         );
         verdicts.push(
             outcome
@@ -226,11 +223,10 @@ fn a_target_beyond_reach_has_a_smallest_one_above_it_that_is_met() {
                 budget: &budget,
                 policy: &policy,
                 situation: situation(Form::Chat, compactor.counted(), false),
-                leaks: &NoSecrets,
                 writers: None,
             };
             let smallest = compactor.smallest_target(&moment);
-            let outcome = compactor.pass(moment.transcript, &budget, &policy, moment.situation, &NoSecrets);
+            let outcome = compactor.pass(moment.transcript, &budget, &policy, moment.situation);
             (
                 smallest,
                 outcome.verdict == Verdict::Compacted && outcome.prompt_after <= target,
@@ -271,7 +267,7 @@ fn a_pass_that_is_forced_is_made_whatever_the_pressure() {
                 Compactor::new(Family::O200k, &policy).with_scribe(Scribe::new([1; 32], Arc::new(NothingToHide)));
             compactor.observe(&document.transcript);
             let situation = situation(Form::Chat, compactor.counted(), true);
-            let outcome = compactor.pass(&document.transcript, &budget, &policy, situation, &NoSecrets);
+            let outcome = compactor.pass(&document.transcript, &budget, &policy, situation);
             assert_eq!(
                 outcome.verdict,
                 Verdict::Compacted,

@@ -203,6 +203,10 @@ impl Cleaner for Failing {
         assert!(!text.contains("unlucky"), "injected");
         None
     }
+
+    fn find(&self, _: &str) -> Option<String> {
+        None
+    }
 }
 
 #[test]

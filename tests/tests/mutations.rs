@@ -17,7 +17,6 @@ use mainstay_engine::decide::ReasoningRule;
 use mainstay_engine::decide::Roles;
 use mainstay_engine::decide::Situation;
 use mainstay_engine::transcript::Role;
-use mainstay_engine::verify::NoSecrets;
 use mainstay_wire::document::Document;
 use mainstay_wire::format;
 use mainstay_wire::format::FORMATS;
@@ -234,7 +233,7 @@ fn compact(document: &Document) {
         roles: Roles::Open,
         block_role: Role::User,
     };
-    let outcome = compactor.pass(&document.transcript, &budget, &policy, situation, &NoSecrets);
+    let outcome = compactor.pass(&document.transcript, &budget, &policy, situation);
     assert!(outcome.counted_after <= outcome.counted_before);
     let written = document.write_changed(compactor.changes());
     let form = format::by_name(document.form().name()).unwrap();

@@ -24,7 +24,6 @@ use mainstay_engine::summary::Stop;
 use mainstay_engine::summary::prompts::Prompts;
 use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Part;
-use mainstay_engine::verify::NoSecrets;
 use mainstay_tests::conversation::Form;
 use mainstay_tests::conversation::Generated;
 use mainstay_tests::scripted;
@@ -74,7 +73,6 @@ fn pass(
         budget: &budget,
         policy: &policy,
         situation: trial::situation(form, compactor.counted(), true),
-        leaks: &NoSecrets,
         writers: Some((&writers, &prompts)),
     };
     let mut asked = Vec::new();
@@ -262,7 +260,7 @@ fn a_block_inside_of_a_message_is_replaced_by_the_next_one() {
                 ..trial::situation(form, compactor.counted(), true)
             };
             let budget = trial::budget(32_000);
-            let outcome = compactor.pass(&document.transcript, &budget, &policy, situation, &NoSecrets);
+            let outcome = compactor.pass(&document.transcript, &budget, &policy, situation);
             assert_eq!(outcome.verdict, Verdict::Compacted, "seed {seed}: {:?}", outcome.flaws);
             let block = outcome.block.as_ref().unwrap();
             inside += usize::from(block.seat != Seat::Own);

@@ -29,7 +29,6 @@ use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Part;
 use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::Transcript;
-use mainstay_engine::verify::NoSecrets;
 use mainstay_tests::conversation::Form;
 use mainstay_tests::scripted;
 use mainstay_tests::trial;
@@ -93,7 +92,6 @@ impl Chained {
             budget: &trial::budget(200_000),
             policy: &policy,
             situation: trial::situation(Form::Chat, compactor.counted(), true),
-            leaks: &NoSecrets,
             writers: window.map(|_| (&known, &prompts)),
         };
         let mut asked = Vec::new();
@@ -233,7 +231,6 @@ fn messages_that_arrive_while_a_model_is_asked_are_counted() {
         budget: &budget,
         policy: &policy,
         situation: trial::situation(Form::Chat, compactor.counted(), true),
-        leaks: &NoSecrets,
         writers: Some((&known, &prompts)),
     };
     let Step::Ask(ask) = compactor.start(&moment) else {

@@ -23,7 +23,6 @@ use mainstay_engine::decide::Roles;
 use mainstay_engine::decide::Situation;
 use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::Transcript;
-use mainstay_engine::verify::NoSecrets;
 
 use crate::conversation::transcript;
 
@@ -101,7 +100,7 @@ fn pass(compactor: &mut Compactor, transcript: &Transcript) -> Outcome {
         roles: Roles::Open,
         block_role: Role::User,
     };
-    compactor.pass(transcript, &budget, &policy, situation, &NoSecrets)
+    compactor.pass(transcript, &budget, &policy, situation)
 }
 
 fn best(runs: usize, mut run: impl FnMut() -> Duration) -> Duration {

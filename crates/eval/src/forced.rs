@@ -21,7 +21,6 @@ use mainstay_engine::redact::Redactor;
 use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::Transcript;
-use mainstay_engine::verify::NoSecrets;
 
 /// The key of frames and references; a measurement has no store.
 const KEY: [u8; 32] = [0; 32];
@@ -111,7 +110,7 @@ impl<'a> ForcedPasses<'a> {
             .expect("the default policy has shares between zero and one");
         let mut compactor = self.observed.clone();
         let situation = situation(compactor.counted() + self.beside, 1.0);
-        let outcome = compactor.pass(self.transcript, &budget, &policy, situation, &NoSecrets);
+        let outcome = compactor.pass(self.transcript, &budget, &policy, situation);
         ForcedState {
             messages: compactor.messages(self.transcript),
             compactor,

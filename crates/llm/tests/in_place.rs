@@ -27,7 +27,6 @@ use mainstay_engine::ledger::scribe::Scribe;
 use mainstay_engine::summary::Request;
 use mainstay_engine::summary::prompts::Prompts;
 use mainstay_engine::transcript::Role;
-use mainstay_engine::verify::NoSecrets;
 use mainstay_llm::chain::Chain;
 use mainstay_llm::client::Client;
 use mainstay_llm::model::Endpoint;
@@ -119,7 +118,6 @@ async fn pass(document: &Document, own: &Chain, records: &Chain) -> (Outcome, us
             block_role: Role::User,
             reasoning: ReasoningRule::MayDrop,
         },
-        leaks: &NoSecrets,
         writers: Some((&known, &Prompts::default())),
     };
     let until = Mutex::new(0);

@@ -24,7 +24,6 @@ use mainstay_engine::decide::ReasoningRule;
 use mainstay_engine::decide::Roles;
 use mainstay_engine::decide::Situation;
 use mainstay_engine::transcript::Role;
-use mainstay_engine::verify::NoSecrets;
 use mainstay_wire::document::Document;
 use mainstay_wire::format;
 use mainstay_wire::reading::Request;
@@ -137,7 +136,7 @@ fn prune(document: &Document) -> Duration {
         block_role: Role::User,
     };
     let start = Instant::now();
-    black_box(compactor.pass(&document.transcript, &budget, &policy, situation, &NoSecrets));
+    black_box(compactor.pass(&document.transcript, &budget, &policy, situation));
     start.elapsed()
 }
 

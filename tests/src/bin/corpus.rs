@@ -34,7 +34,6 @@ use mainstay_engine::ledger::scribe::NothingToHide;
 use mainstay_engine::ledger::scribe::Scribe;
 use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::Timestamp;
-use mainstay_engine::verify::NoSecrets;
 use mainstay_store::NewCheckpoint;
 use mainstay_store::Store;
 use mainstay_tests::conversation::Form;
@@ -298,7 +297,7 @@ fn try_one(row: &mut Row, store: &mut Store, form: Form, body: &str, window: u64
             ReasoningRule::MayDrop
         },
     };
-    let outcome = compactor.pass(&document.transcript, &budget, &policy, situation, &NoSecrets);
+    let outcome = compactor.pass(&document.transcript, &budget, &policy, situation);
     let written = document
         .compacted_chunks(compactor.changes(), outcome.block.as_ref())
         .concat();

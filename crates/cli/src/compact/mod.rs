@@ -28,7 +28,6 @@ use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::Severity;
 use mainstay_engine::verify::Flaw;
 use mainstay_engine::verify::FlawKind;
-use mainstay_engine::verify::NoSecrets;
 use mainstay_engine::verify::Weight;
 use mainstay_store::Store;
 use mainstay_wire::document::Document;
@@ -149,7 +148,6 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
         budget: &budget,
         policy: &policy,
         situation,
-        leaks: &NoSecrets,
         writers: known.as_ref().zip(writers.as_ref().map(|writers| &writers.prompts)),
     };
     if arguments.plan {
@@ -172,7 +170,7 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
     }
     let mut outcome = match &writers {
         Some(writers) => writers.pass(&mut compactor, &moment, document, screen)?,
-        None => compactor.pass(&document.transcript, &budget, &policy, situation, &NoSecrets),
+        None => compactor.pass(&document.transcript, &budget, &policy, situation),
     };
     refuse_broken(document, &compactor, situation.roles, &mut outcome);
     let missed = missed_target(&compactor, &moment, &mut outcome);

@@ -17,7 +17,6 @@ use crate::transcript::Role;
 use crate::transcript::ToolCall;
 use crate::transcript::ToolOutcome;
 use crate::transcript::ToolResult;
-use crate::verify::NoSecrets;
 
 fn said(role: Role, text: &str) -> Message {
     Message::new(role, vec![Part::Text(text.into())])
@@ -95,7 +94,7 @@ fn pass(compactor: &mut Compactor, transcript: &Transcript, target: u64) -> Outc
         block_role: Role::User,
         roles: Roles::Open,
     };
-    compactor.pass(transcript, &budget, &policy, situation, &NoSecrets)
+    compactor.pass(transcript, &budget, &policy, situation)
 }
 
 #[test]

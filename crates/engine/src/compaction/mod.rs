@@ -49,7 +49,6 @@ use crate::transform::Pruned;
 use crate::transform::changed_message;
 use crate::transform::prune;
 use crate::verify::Flaw;
-use crate::verify::LeakCheck;
 use crate::verify::Weight;
 use crate::verify::check_leaks;
 use crate::verify::check_scope;
@@ -204,20 +203,12 @@ impl Compactor {
 
     /// Makes a pass without any model: decides, prunes or replaces, verifies, and adopts the result unless verify
     /// refuses it.
-    pub fn pass(
-        &mut self,
-        transcript: &Transcript,
-        budget: &Budget,
-        policy: &Policy,
-        situation: Situation,
-        leaks: &dyn LeakCheck,
-    ) -> Outcome {
+    pub fn pass(&mut self, transcript: &Transcript, budget: &Budget, policy: &Policy, situation: Situation) -> Outcome {
         let moment = Moment {
             transcript,
             budget,
             policy,
             situation,
-            leaks,
             writers: None,
         };
         self.pass_alone(&moment, self.plan(&moment))
@@ -273,7 +264,6 @@ impl Compactor {
             transcript,
             policy,
             situation,
-            leaks,
             ..
         } = *moment;
         let before = self.counted();
@@ -293,7 +283,9 @@ impl Compactor {
         outcome.prompt_after = situation.prompt.saturating_sub((saved as f64 * situation.scale) as u64);
         outcome.flaws = check_scope(transcript, &outcome.plan.boundary, &pruned.changes);
         outcome.flaws.extend(check_size(before, outcome.counted_after));
-        outcome.flaws.extend(check_leaks(&pruned.changes, leaks));
+        outcome
+            .flaws
+            .extend(check_leaks(&pruned.changes, &|text| self.leak_in(text)));
         // A plan only estimates: what was accepted for its runway must really have it. Pruning alone that nobody gave a
         // target takes what it gets.
         if policy.engine != Engine::Prune || policy.target.is_some() {
@@ -327,6 +319,11 @@ impl Compactor {
     fn pruned(&self, moment: &Moment<'_>, plan: &Plan) -> Pruned {
         let hide = |text: &str| self.scribe.as_ref().and_then(|scribe| scribe.hide(text));
         prune(moment.transcript, plan, self.tally.family(), &hide)
+    }
+
+    /// What a text shows that was to be hidden: the same setting that hides looks for what is left.
+    fn leak_in(&self, text: &str) -> Option<String> {
+        self.scribe.as_ref().and_then(|scribe| scribe.leak_in(text))
     }
 
     /// What this pass has decided need not be looked at again.

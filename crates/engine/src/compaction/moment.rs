@@ -6,7 +6,6 @@ use crate::decide::Situation;
 use crate::decide::Writers;
 use crate::summary::prompts::Prompts;
 use crate::transcript::Transcript;
-use crate::verify::LeakCheck;
 
 /// Everything a pass needs to know about the moment it is made in.
 #[derive(Clone, Copy)]
@@ -19,8 +18,6 @@ pub struct Moment<'a> {
     pub policy: &'a Policy,
     /// What the host knows.
     pub situation: Situation,
-    /// Finds what must not be shown.
-    pub leaks: &'a dyn LeakCheck,
     /// The models that may write a summary, and their prompts.
     pub writers: Option<(&'a Writers, &'a Prompts)>,
 }

@@ -177,7 +177,6 @@ impl Compactor {
             transcript,
             policy,
             situation,
-            leaks,
             ..
         } = *moment;
         let family = self.tally.family();
@@ -237,7 +236,7 @@ impl Compactor {
             .extend(check_target(outcome.prompt_after, outcome.plan.target));
         for part in &block.message.parts {
             if let Part::Text(text) = part
-                && let Some(found) = leaks.find(text)
+                && let Some(found) = self.leak_in(text)
             {
                 outcome.flaws.push(Flaw::fatal(FlawKind::Leak, None, found));
             }

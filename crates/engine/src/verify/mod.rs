@@ -19,8 +19,6 @@ pub use fidelity::most_shown;
 pub use flaw::Flaw;
 pub use flaw::FlawKind;
 pub use flaw::Weight;
-pub use leak::LeakCheck;
-pub use leak::NoSecrets;
 pub use leak::check_leaks;
 pub use scope::check_scope;
 pub use size::check_size;

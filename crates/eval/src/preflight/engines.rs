@@ -11,7 +11,6 @@ use mainstay_engine::decide::Policy;
 use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Transcript;
 
-use crate::forced::redactor;
 use crate::forced::scribe;
 use crate::forced::situation;
 use crate::preflight::sheet::is_instruction;
@@ -96,7 +95,7 @@ impl Engine for LedgerEngine {
         let budget = Budget::new(&[ModelLimits::of("unknown")], &policy.budget)
             .expect("the default policy has shares between zero and one");
         let situation = situation(compactor.counted(), 1.0);
-        compactor.pass(transcript, &budget, &policy, situation, &redactor());
+        compactor.pass(transcript, &budget, &policy, situation);
         Compacted {
             messages: compactor.messages(transcript),
         }

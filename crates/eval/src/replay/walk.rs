@@ -18,7 +18,6 @@ use mainstay_engine::economy::SegmentKind;
 use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Part;
 use mainstay_engine::transcript::Role;
-use mainstay_engine::verify::NoSecrets;
 
 use crate::forced::scribe;
 use crate::forced::situation;
@@ -241,7 +240,7 @@ impl<'a> Walk<'a> {
         // As the engine counts: reasoning that only the provider has counted is not there for it to take out.
         let counted = (compactor.counted() as f64 * self.timeline.scale) as u64;
         let situation = situation(preface + counted, self.timeline.scale);
-        let outcome = compactor.pass(&transcript, budget, policy, situation, &NoSecrets);
+        let outcome = compactor.pass(&transcript, budget, policy, situation);
         let made = match outcome.verdict {
             Verdict::Compacted => {
                 let messages = compactor.messages(&transcript);

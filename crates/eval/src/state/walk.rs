@@ -26,7 +26,6 @@ use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::Transcript;
 use mainstay_engine::verify::Flaw;
-use mainstay_engine::verify::NoSecrets;
 
 use crate::fixture::Subject;
 use crate::forced::scribe;
@@ -99,7 +98,6 @@ impl Pass {
             budget: &self.budget,
             policy: &self.policy,
             situation: self.situation,
-            leaks: &NoSecrets,
             writers: setting.writers.as_ref().map(|writers| (writers, &setting.prompts)),
         };
         match self.pending.take() {

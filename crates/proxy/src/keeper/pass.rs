@@ -19,7 +19,6 @@ use mainstay_engine::decide::Span;
 use mainstay_engine::decide::Writers;
 use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::Timestamp;
-use mainstay_engine::verify::NoSecrets;
 use mainstay_llm::price::Spent;
 use mainstay_llm::summarise;
 use mainstay_store::Metrics;
@@ -275,7 +274,6 @@ fn attempts(
             budget: &task.budget,
             policy: &policy,
             situation,
-            leaks: &NoSecrets,
             writers: None,
         };
         let plan = worker.compactor.plan(&moment);
@@ -309,7 +307,7 @@ fn pass(
 ) -> (Outcome, Option<Spent>) {
     let compactor = &mut worker.compactor;
     let Some(writing) = writing else {
-        let outcome = compactor.pass(&document.transcript, budget, policy, situation, &NoSecrets);
+        let outcome = compactor.pass(&document.transcript, budget, policy, situation);
         return (outcome, None);
     };
     let models = writing.chain.models();
@@ -323,7 +321,6 @@ fn pass(
         budget,
         policy,
         situation,
-        leaks: &NoSecrets,
         writers: Some((&known, &writing.prompts)),
     };
     let deadline = writing

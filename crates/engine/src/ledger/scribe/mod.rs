@@ -46,12 +46,20 @@ pub trait Cleaner: Send + Sync {
     /// The text with everything hidden that must be, what is known from earlier texts included; `None` when nothing
     /// had to be.
     fn clean(&self, known: &mut Known, text: &str) -> Option<String>;
+
+    /// Something in a text that would have to be hidden, named without showing it; `None` when the text is clean.
+    fn find(&self, text: &str) -> Option<String>;
 }
 
 impl Cleaner for Redactor {
     fn clean(&self, known: &mut Known, text: &str) -> Option<String> {
         let redacted = self.redact_with(known, text);
         (!redacted.spans.is_empty()).then_some(redacted.text)
+    }
+
+    fn find(&self, text: &str) -> Option<String> {
+        let first = Redactor::find(self, text).into_iter().next()?;
+        Some(format!("{} ({})", first.kind, first.rule))
     }
 }
 
@@ -61,6 +69,10 @@ pub struct NothingToHide;
 
 impl Cleaner for NothingToHide {
     fn clean(&self, _: &mut Known, _: &str) -> Option<String> {
+        None
+    }
+
+    fn find(&self, _: &str) -> Option<String> {
         None
     }
 }
@@ -361,6 +373,11 @@ impl Scribe {
     /// A text as it may be shown.
     pub fn hide(&self, text: &str) -> Option<String> {
         self.cleaner.clean(&mut self.known.clone(), text)
+    }
+
+    /// Something that a text shows and was to be hidden, named without showing it.
+    pub fn leak_in(&self, text: &str) -> Option<String> {
+        self.cleaner.find(text)
     }
 
     /// The ledger so far.

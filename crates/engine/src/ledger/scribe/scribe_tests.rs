@@ -422,3 +422,15 @@ fn what_was_reconsidered_is_no_decision() {
     }
     assert!(!with_reply("Then the grey one.").contains(decision));
 }
+
+#[test]
+fn a_leak_is_named_and_not_shown() {
+    let value = format!("gh{}_{}", "p", "Zk3vQ9".repeat(6));
+    let scribe = scribe();
+    let found = scribe.leak_in(&format!("token {value}")).unwrap();
+    assert!(found.starts_with("github"), "{found}");
+    assert!(!found.contains(&value[4..]));
+    assert_eq!(scribe.leak_in("the token count is 128431"), None);
+    let clean = scribe.hide(&format!("token {value}")).unwrap();
+    assert_eq!(scribe.leak_in(&clean), None);
+}
