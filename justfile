@@ -8,7 +8,7 @@ test:
 
 # Speed, with ratios against a baseline in the same run.
 bench:
-    cargo bench -p mainstay-engine -p mainstay-wire -p mainstay-store
+    cargo bench -p mainstay-engine -p mainstay-wire -p mainstay-store -p mainstay-session
     cargo bench -p mainstay-eval --bench replay
     cargo bench -p mainstay --bench proxy
 

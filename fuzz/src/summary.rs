@@ -7,18 +7,12 @@ use mainstay_engine::account::Budget;
 use mainstay_engine::account::Family;
 use mainstay_engine::account::ModelLimits;
 use mainstay_engine::compaction::Ask;
-use mainstay_engine::compaction::Compactor;
-use mainstay_engine::compaction::Moment;
 use mainstay_engine::compaction::Step;
 use mainstay_engine::compaction::Verdict;
 use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::InPlace;
 use mainstay_engine::decide::Policy;
-use mainstay_engine::decide::ReasoningRule;
-use mainstay_engine::decide::Roles;
-use mainstay_engine::decide::Situation;
 use mainstay_engine::decide::Writers;
-use mainstay_engine::ledger::scribe::Scribe;
 use mainstay_engine::redact::Key;
 use mainstay_engine::redact::Options;
 use mainstay_engine::redact::Redactor;
@@ -30,6 +24,11 @@ use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Part;
 use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::Transcript;
+use mainstay_session::Redaction;
+use mainstay_session::Session;
+use mainstay_session::SessionSettings;
+use mainstay_session::SummaryWriters;
+use mainstay_wire::reading::WireForm;
 
 const KEY: [u8; 32] = [9; 32];
 
@@ -61,44 +60,33 @@ fn transcript() -> Transcript {
 /// Makes a pass with this answer to whatever is asked.
 pub fn answer(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    let transcript = transcript();
+    let transcript = Arc::new(transcript());
     for engine in [Engine::Summary, Engine::Hybrid] {
         let policy = Policy {
             engine,
             target: Some(3_000),
             ..Policy::default()
         };
-        let scribe = Scribe::new(KEY, Arc::new(REDACTOR.clone()));
-        let mut compactor = Compactor::new(Family::O200k, &policy).with_scribe(scribe);
-        compactor.observe(&transcript);
         let limits = ModelLimits {
             name: "m".to_owned(),
             window: 32_000,
             output: 4_000,
         };
         let Ok(budget) = Budget::new(&[limits], &policy.budget) else { return };
-        let writers = Writers {
-            window: 32_000,
-            output: 4_000,
-            in_place: InPlace::Impossible("a fuzzer".to_owned()),
+        let settings = SessionSettings {
+            redaction: Redaction::Secrets(Options::default()),
+            writers: Some(SummaryWriters {
+                models: Writers {
+                    window: 32_000,
+                    output: 4_000,
+                    in_place: InPlace::Impossible("a fuzzer".to_owned()),
+                },
+                prompts: Prompts::default(),
+            }),
+            ..SessionSettings::with_budget(WireForm::Chat, Family::O200k, policy, budget).forced()
         };
-        let prompts = Prompts::default();
-        let moment = Moment {
-            transcript: &transcript,
-            budget: &budget,
-            policy: &policy,
-            situation: Situation {
-                prompt: compactor.counted(),
-                scale: 1.0,
-                forced: true,
-                reasoning: ReasoningRule::MayDrop,
-                margin: 0,
-                block_role: Role::System,
-                roles: Roles::Open,
-            },
-            writers: Some((&writers, &prompts)),
-        };
-        let mut step = compactor.start(&moment);
+        let mut session = Session::of(settings, Arc::clone(&transcript));
+        let mut step = session.start();
         let outcome = loop {
             match step {
                 Step::Done(outcome) => break outcome,
@@ -108,7 +96,7 @@ pub fn answer(data: &[u8]) {
                         text: text.clone().into_owned(),
                         stop: Stop::End,
                     };
-                    step = pending.answer(&mut compactor, &moment, reply);
+                    step = session.answer(pending, reply);
                 }
             }
         };

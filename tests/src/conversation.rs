@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use mainstay_wire::reading::WireForm;
+
 /// SplitMix64: small, and the same everywhere.
 #[derive(Clone, Debug)]
 pub struct Random(pub u64);
@@ -48,6 +50,15 @@ impl Form {
             Form::Chat => "openai-chat",
             Form::Responses => "openai-responses",
             Form::Anthropic => "anthropic",
+        }
+    }
+
+    /// The same as `wire` calls it.
+    pub fn wire(self) -> WireForm {
+        match self {
+            Form::Chat => WireForm::Chat,
+            Form::Responses => WireForm::Responses,
+            Form::Anthropic => WireForm::Anthropic,
         }
     }
 

@@ -4,8 +4,6 @@ use std::sync::Arc;
 
 use mainstay_engine::account::Family;
 use mainstay_engine::account::measure;
-use mainstay_engine::compaction::Compactor;
-use mainstay_engine::compaction::Moment;
 use mainstay_engine::compaction::Outcome;
 use mainstay_engine::compaction::Verdict;
 use mainstay_engine::decide::Engine;
@@ -29,6 +27,8 @@ use mainstay_engine::transcript::Content;
 use mainstay_engine::transcript::Draft;
 use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Part;
+use mainstay_session::Redaction;
+use mainstay_session::SummaryWriters;
 
 use crate::conversation::Form;
 use crate::scripted;
@@ -104,15 +104,6 @@ impl Cycles {
             ..Draft::default()
         };
         let transcript = draft.assemble().transcript;
-        let mut scribe = scribe();
-        if let Some(memory) = memory {
-            let (block, _) = scribe
-                .find_frame(transcript.messages())
-                .expect("the pass before left a block");
-            // What is remembered is remembered as bytes.
-            let memory = Memory::from_bytes(&memory.to_bytes()).expect("what was written can be read");
-            scribe.resume_behind(block, memory);
-        }
         let counted: u64 = transcript
             .messages()
             .iter()
@@ -128,23 +119,27 @@ impl Cycles {
             },
             ..Policy::default()
         };
-        let mut compactor = Compactor::new(Family::O200k, &policy).with_scribe(scribe);
-        compactor.observe(&transcript);
-        let writers = Writers {
+        let transcript = Arc::new(transcript);
+        let models = Writers {
             window: self.window,
             output: 16_000,
             in_place: InPlace::Warm,
         };
-        let moment = Moment {
-            transcript: &transcript,
-            budget: &trial::budget(200_000),
-            policy: &policy,
-            situation: trial::situation(Form::Chat, compactor.counted(), true),
-            writers: Some((&writers, &Prompts::default())),
-        };
-        let outcome = scripted::pass(&mut compactor, &moment, &mut |request| {
-            model(request, transcript.messages())
+        let mut session = trial::session_in(Form::Chat, &policy, trial::budget(200_000));
+        let settings = session.settings_mut();
+        settings.redaction = Redaction::Secrets(Options::default());
+        settings.is_forced = true;
+        settings.writers = Some(SummaryWriters {
+            models,
+            prompts: Prompts::default(),
         });
+        session.observe(Arc::clone(&transcript));
+        if let Some(memory) = memory {
+            // What is remembered is remembered as bytes.
+            let memory = Memory::from_bytes(&memory.to_bytes()).expect("what was written can be read");
+            assert!(session.resume_from(memory), "the pass before left a block");
+        }
+        let outcome = scripted::pass(&mut session, &mut |request| model(request, transcript.messages()));
         assert_eq!(
             outcome.verdict,
             Verdict::Compacted,
@@ -152,10 +147,9 @@ impl Cycles {
             outcome.plan.reasons,
             outcome.flaws
         );
-        let block = outcome.block.as_ref().expect("a full pass leaves a block");
-        let learned = compactor.scribe().expect("it was given one");
-        let memory = learned.memory_behind(transcript.messages(), &block.span, &block.carried);
-        let left = compactor.messages(&transcript);
+        let memory = session.memory().expect("a full pass leaves a block");
+        let learned = session.scribe().expect("a full pass has a ledger");
+        let left = session.messages();
         let frames = left.iter().filter(|message| learned.body_of(message).is_some());
         assert_eq!(frames.count(), 1, "frames are replaced, never nested");
         (left, memory, outcome)

@@ -3,25 +3,24 @@
 use std::collections::BTreeSet;
 
 use mainstay_engine::compaction::Ask;
-use mainstay_engine::compaction::Compactor;
-use mainstay_engine::compaction::Moment;
 use mainstay_engine::compaction::Outcome;
 use mainstay_engine::compaction::Step;
 use mainstay_engine::ledger::evidence::scan;
 use mainstay_engine::summary::Reply;
 use mainstay_engine::summary::Request;
 use mainstay_engine::summary::Stop;
+use mainstay_session::Session;
 
 /// Makes a pass with a function in place of a model.
-pub fn pass(compactor: &mut Compactor, moment: &Moment<'_>, model: &mut dyn FnMut(&Request) -> Reply) -> Outcome {
-    let mut step = compactor.start(moment);
+pub fn pass(session: &mut Session, model: &mut dyn FnMut(&Request) -> Reply) -> Outcome {
+    let mut step = session.start();
     loop {
         match step {
             Step::Done(outcome) => return *outcome,
             Step::Ask(ask) => {
                 let Ask { request, pending } = *ask;
                 let reply = model(&request);
-                step = pending.answer(compactor, moment, reply);
+                step = session.answer(pending, reply);
             }
         }
     }

@@ -2,30 +2,24 @@
 
 use std::sync::Arc;
 
-use mainstay_engine::account::Family;
 use mainstay_engine::compaction::Block;
-use mainstay_engine::compaction::Compactor;
-use mainstay_engine::compaction::Moment;
 use mainstay_engine::compaction::Outcome;
 use mainstay_engine::compaction::Verdict;
 use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::InPlace;
 use mainstay_engine::decide::Policy;
 use mainstay_engine::decide::Roles;
-use mainstay_engine::decide::Situation;
 use mainstay_engine::decide::Writers;
 use mainstay_engine::decide::marker::opens_request;
 use mainstay_engine::ledger::memory::Memory;
-use mainstay_engine::ledger::scribe::NothingToHide;
-use mainstay_engine::ledger::scribe::Scribe;
 use mainstay_engine::summary::Request;
 use mainstay_engine::summary::prompts::Prompts;
 use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Part;
-use mainstay_engine::verify::Form as Rules;
 use mainstay_engine::verify::check_structure;
+use mainstay_session::Session;
+use mainstay_session::SummaryWriters;
 use mainstay_wire::document::Document;
-use mainstay_wire::reading::WireForm;
 use serde_json::Value;
 
 use crate::conversation::Form;
@@ -137,37 +131,30 @@ fn pass(
     arm: Arm,
     memory: Option<Memory>,
 ) -> Option<(String, Memory)> {
-    let transcript = &document.transcript;
-    let mut scribe = Scribe::new([1; 32], Arc::new(NothingToHide));
-    if let Some(memory) = memory {
-        match scribe.find_frame(transcript.messages()) {
-            Some((at, _)) => scribe.resume_behind(at, memory),
-            None => told.faults.push("the block is not known again".to_owned()),
-        }
+    let mut session = trial::session_in(form, &Policy::default(), trial::budget(200_000));
+    let settings = session.settings_mut();
+    settings.rules.roles = arm.roles;
+    settings.is_forced = true;
+    settings.writers = Some(SummaryWriters {
+        models: Writers {
+            window: arm.window,
+            output: 16_000,
+            in_place: InPlace::Impossible("these are functions".to_owned()),
+        },
+        prompts: Prompts::default(),
+    });
+    session.observe(Arc::clone(&document.transcript));
+    if let Some(memory) = memory
+        && !session.resume_from(memory)
+    {
+        told.faults.push("the block is not known again".to_owned());
     }
-    let mut compactor = Compactor::new(Family::O200k, &Policy::default()).with_scribe(scribe);
-    compactor.observe(transcript);
-    let policy = Policy {
+    session.settings_mut().policy = Policy {
         engine: arm.engine,
-        target: Some((compactor.counted() / 5).max(LEAST_TARGET)),
+        target: Some((session.counted() / 5).max(LEAST_TARGET)),
         ..Policy::default()
     };
-    let writers = Writers {
-        window: arm.window,
-        output: 16_000,
-        in_place: InPlace::Impossible("these are functions".to_owned()),
-    };
-    let moment = Moment {
-        transcript,
-        budget: &trial::budget(200_000),
-        policy: &policy,
-        situation: Situation {
-            roles: arm.roles,
-            ..trial::situation(form, compactor.counted(), true)
-        },
-        writers: Some((&writers, &Prompts::default())),
-    };
-    let outcome = scripted::pass(&mut compactor, &moment, &mut |request: &Request| {
+    let outcome = scripted::pass(&mut session, &mut |request: &Request| {
         told.asked += 1;
         scripted::answer(scripted::summary(request, &mut |_| true))
     });
@@ -176,15 +163,13 @@ fn pass(
         .block
         .as_ref()
         .filter(|_| outcome.verdict == Verdict::Compacted)?;
-    told.mode = outcome.mode();
+    told.mode = outcome.mode().name();
     let written = document.compacted_chunks(&outcome.changes, Some(block)).concat();
     let read_back = trial::read(form, &written);
     check_form(told, document, &written, form, known, arm);
     check_content(told, document, &outcome, block, &read_back);
-    check_engine(told, &compactor, document, &read_back);
-    let learned = compactor.scribe()?;
-    let memory = learned.memory_behind(transcript.messages(), &block.span, &block.carried);
-    Some((written, memory))
+    check_engine(told, &session, &read_back);
+    Some((written, session.memory()?))
 }
 
 /// A conversation that is smaller has nothing to gain.
@@ -229,18 +214,13 @@ fn check_content(told: &mut Told, document: &Document, outcome: &Outcome, block:
 }
 
 /// What the engine itself would say.
-fn check_engine(told: &mut Told, compactor: &Compactor, document: &Document, read_back: &Document) {
-    let form = match document.form() {
-        WireForm::Chat => Rules::Chat,
-        WireForm::Responses => Rules::Responses,
-        WireForm::Anthropic => Rules::Anthropic,
-    };
-    let messages = document.transcript.messages();
-    let flaws = check_structure(&compactor.messages(&document.transcript), form);
-    if check_structure(messages, form).is_empty() {
+fn check_engine(told: &mut Told, session: &Session, read_back: &Document) {
+    let form = session.settings().rules.form;
+    let flaws = check_structure(&session.messages(), form);
+    if check_structure(session.transcript().messages(), form).is_empty() {
         told.faults.extend(flaws.into_iter().map(|flaw| flaw.detail));
     }
-    let Some(scribe) = compactor.scribe() else { return };
+    let Some(scribe) = session.scribe() else { return };
     let parts = read_back
         .transcript
         .messages()

@@ -1,24 +1,24 @@
 //! One pass over a generated body, and what must be true of the messages that it kept, for tests of compaction.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use mainstay_engine::account::Budget;
+use mainstay_engine::account::Family;
 use mainstay_engine::account::ModelLimits;
 use mainstay_engine::compaction::Block;
-use mainstay_engine::compaction::Compactor;
 use mainstay_engine::compaction::Outcome;
 use mainstay_engine::decide::Policy;
-use mainstay_engine::decide::ReasoningRule;
-use mainstay_engine::decide::Roles;
 use mainstay_engine::decide::Seat;
-use mainstay_engine::decide::Situation;
 use mainstay_engine::decide::step_start;
 use mainstay_engine::transcript::Content;
 use mainstay_engine::transcript::Part;
-use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::Spot;
 use mainstay_engine::transcript::ToolResult;
 use mainstay_engine::transform::Change;
+use mainstay_session::Redaction;
+use mainstay_session::Session;
+use mainstay_session::SessionSettings;
 use mainstay_wire::document::Document;
 use mainstay_wire::format;
 use mainstay_wire::reading::Request;
@@ -43,35 +43,32 @@ pub fn budget(window: u64) -> Budget {
     Budget::new(&[limits], &Policy::default().budget).expect("the window has room")
 }
 
-/// A moment at which the prompt has this size.
-pub fn situation(form: Form, prompt: u64, forced: bool) -> Situation {
-    Situation {
-        prompt,
-        scale: 1.0,
-        forced,
-        margin: 0,
-        roles: Roles::Open,
-        block_role: match form {
-            Form::Chat | Form::Responses => Role::System,
-            Form::Anthropic => Role::User,
-        },
-        reasoning: match form {
-            Form::Responses => ReasoningRule::MustKeep,
-            Form::Chat | Form::Anthropic => ReasoningRule::MayDrop,
-        },
-    }
+/// A session in a window of 8,000 tokens that hides nothing, so that generated text comes out as it went in.
+pub fn session(form: Form, policy: &Policy) -> Session {
+    session_in(form, policy, budget(8_000))
 }
 
-/// Learns what is new and makes a pass in a window of 8,000 tokens.
-pub fn pass(compactor: &mut Compactor, document: &Document, form: Form, policy: &Policy, forced: bool) -> Outcome {
-    compactor.observe(&document.transcript);
-    let prompt = compactor.counted();
-    compactor.pass(
-        &document.transcript,
-        &budget(8_000),
-        policy,
-        situation(form, prompt, forced),
-    )
+/// The same with another budget.
+pub fn session_in(form: Form, policy: &Policy, budget: Budget) -> Session {
+    Session::new(SessionSettings {
+        redaction: Redaction::Off,
+        ..SessionSettings::with_budget(form.wire(), Family::O200k, policy.clone(), budget)
+    })
+}
+
+/// Learns what is new and makes a pass.
+pub fn pass(session: &mut Session, document: &Document, is_forced: bool) -> Outcome {
+    session.observe(Arc::clone(&document.transcript));
+    session.settings_mut().is_forced = is_forced;
+    session.pass()
+}
+
+/// The session over a document, forced to a target.
+pub fn forced_to(document: &Document, form: Form, policy: &Policy, window: u64) -> Session {
+    let mut session = session_in(form, policy, budget(window));
+    session.observe(Arc::clone(&document.transcript));
+    session.settings_mut().is_forced = true;
+    session
 }
 
 /// What is wrong with the messages that a full pass kept. Each is the same byte for byte, but for results and arguments of the

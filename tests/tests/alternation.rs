@@ -2,12 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
-use std::sync::Arc;
+use std::borrow::Cow;
 
 use mainstay_engine::account::Family;
 use mainstay_engine::account::Tally;
 use mainstay_engine::compaction::Block;
-use mainstay_engine::compaction::Compactor;
 use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::Policy;
 use mainstay_engine::decide::Roles;
@@ -15,17 +14,17 @@ use mainstay_engine::decide::Seat;
 use mainstay_engine::decide::seat;
 use mainstay_engine::decide::seated;
 use mainstay_engine::decide::settle;
-use mainstay_engine::ledger::scribe::NothingToHide;
-use mainstay_engine::ledger::scribe::Scribe;
 use mainstay_engine::transcript::Author;
 use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Role;
 use mainstay_engine::transform::changed_message;
 use mainstay_engine::verify::check_alternation;
+use mainstay_session::Session;
 use mainstay_tests::conversation::Form;
 use mainstay_tests::conversation::Generated;
 use mainstay_tests::provider::alternates;
 use mainstay_tests::provider::violations;
+use mainstay_tests::trial;
 use mainstay_tests::trial::kept_faults;
 use mainstay_tests::trial::pass;
 use mainstay_tests::trial::read;
@@ -40,8 +39,8 @@ fn list(body: &str, form: Form) -> Vec<Value> {
     value[form.list_key()].as_array().unwrap().clone()
 }
 
-/// A compactor after a full pass to a part of the prompt.
-fn compacted(document: &Document, form: Form, seed: u64) -> Compactor {
+/// A session after a full pass to a part of the prompt.
+fn compacted(document: &Document, form: Form, seed: u64) -> Session {
     let mut tally = Tally::new(Family::O200k);
     tally.extend(document.transcript.messages());
     let policy = Policy {
@@ -50,10 +49,9 @@ fn compacted(document: &Document, form: Form, seed: u64) -> Compactor {
         tail_messages: (seed % 5) as usize,
         ..Policy::default()
     };
-    let scribe = Scribe::new([3; 32], Arc::new(NothingToHide));
-    let mut compactor = Compactor::new(Family::O200k, &policy).with_scribe(scribe);
-    pass(&mut compactor, document, form, &policy, true);
-    compactor
+    let mut session = trial::session(form, &policy);
+    pass(&mut session, document, true);
+    session
 }
 
 /// The block in the seat that a server with a template gives it.
@@ -91,16 +89,16 @@ fn turns_stay_turns() {
             continue;
         }
         assert!(check_alternation(messages).is_empty(), "seed {seed}: both checks agree");
-        let compactor = compacted(&document, form, seed);
-        let Some(block) = compactor.block() else { continue };
+        let session = compacted(&document, form, seed);
+        let Some(block) = session.block() else { continue };
         let block = &seat_block(block, messages);
         match (block.seat, block.message.role) {
             (Seat::Own, Role::User) => user += 1,
             (Seat::Own, _) => assistant += 1,
             (Seat::Into(_), _) => inside += 1,
         }
-        less += usize::from(block.span.kept.len() < compactor.block().unwrap().span.kept.len());
-        let written = document.compacted_chunks(compactor.changes(), Some(block)).concat();
+        less += usize::from(block.span.kept.len() < session.block().unwrap().span.kept.len());
+        let written = document.compacted_chunks(session.changes(), Some(block)).concat();
         let elements = list(&written, form);
         assert!(alternates(&elements), "seed {seed}: {:?} {:?}", block.seat, block.span);
         let found = violations(&serde_json::from_str(&written).unwrap(), form);
@@ -108,8 +106,9 @@ fn turns_stay_turns() {
 
         // The engine's picture of it is what a reader of the result sees.
         let kept = block.span.kept.iter();
-        let kept = kept.map(|index| changed_message(*index, &messages[*index], compactor.changes()));
+        let kept = kept.map(|index| Cow::Owned(changed_message(*index, &messages[*index], session.changes())));
         let row = seated(kept.collect(), &block.span, block.message.clone(), block.seat);
+        let row: Vec<Message> = row.into_iter().map(Cow::into_owned).collect();
         assert!(check_alternation(&row).is_empty(), "seed {seed}");
         let again = read(form, &written);
         if block.seat == Seat::Own {
@@ -123,7 +122,7 @@ fn turns_stay_turns() {
         let parts = |messages: &[Message]| messages.iter().map(|message| message.parts.clone()).collect::<Vec<_>>();
         assert_eq!(parts(again.transcript.messages()), parts(&row), "seed {seed}");
         assert_eq!(
-            kept_faults(&document, &again, block, compactor.changes()),
+            kept_faults(&document, &again, block, session.changes()),
             Vec::<String>::new(),
             "seed {seed}"
         );

@@ -39,7 +39,7 @@ fn chain(
     let model = &mut |request: &Request, _: &[Message]| scripted::answer(scripted::summary(request, &mut keeps));
     let (left, outcomes) = Cycles::new(engine, target).walk(messages, model);
     for outcome in outcomes {
-        *modes.entry(outcome.mode()).or_default() += 1;
+        *modes.entry(outcome.mode().name()).or_default() += 1;
     }
     words(&left)
 }

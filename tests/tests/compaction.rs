@@ -2,10 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
+use std::sync::Arc;
+
 use mainstay_engine::account::Family;
 use mainstay_engine::account::Tally;
 use mainstay_engine::account::measure;
-use mainstay_engine::compaction::Compactor;
 use mainstay_engine::compaction::Verdict;
 use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::Policy;
@@ -16,6 +17,7 @@ use mainstay_store::Store;
 use mainstay_tests::conversation::Form;
 use mainstay_tests::conversation::Generated;
 use mainstay_tests::provider::violations;
+use mainstay_tests::trial;
 use mainstay_tests::trial::pass;
 use mainstay_tests::trial::read;
 use serde_json::Value;
@@ -42,9 +44,9 @@ fn every_result_is_valid_smaller_and_leaves_the_protected_alone() {
         let body = generated.body();
         let document = read(form, &body);
         let policy = policy(seed);
-        let mut compactor = Compactor::new(Family::O200k, &policy);
-        let outcome = pass(&mut compactor, &document, form, &policy, true);
-        let written = document.write_changed(compactor.changes());
+        let mut session = trial::session(form, &policy);
+        let outcome = pass(&mut session, &document, true);
+        let written = document.write_changed(session.changes());
         if outcome.verdict != Verdict::Compacted {
             assert_eq!(written, body, "seed {seed}: the original comes back");
             continue;
@@ -81,9 +83,9 @@ fn every_result_is_valid_smaller_and_leaves_the_protected_alone() {
         assert!(newest.is_none_or(|index| !boundary.is_open(index)), "seed {seed}");
         assert!(written.ends_with(",\"x\":1.50}") || written.ends_with("],\"x\":1.50}"));
 
-        // What the compactor says it costs is what it costs.
-        let recounted: u64 = compactor
-            .messages(&document.transcript)
+        // What the session says it costs is what it costs.
+        let recounted: u64 = session
+            .messages()
             .iter()
             .map(|message| measure(message, Family::O200k).total())
             .sum();
@@ -117,15 +119,15 @@ fn compacting_twice_changes_nothing_the_second_time() {
         generated.grow(4 + (seed % 40) as usize, 1_500);
         let document = read(form, &generated.body());
         let policy = policy(seed);
-        let mut compactor = Compactor::new(Family::O200k, &policy);
-        pass(&mut compactor, &document, form, &policy, true);
-        let once = document.write_changed(compactor.changes());
-        // The same compactor, and one that knows nothing of the first pass.
-        let again = pass(&mut compactor, &document, form, &policy, true);
+        let mut session = trial::session(form, &policy);
+        pass(&mut session, &document, true);
+        let once = document.write_changed(session.changes());
+        // The same session, and one that knows nothing of the first pass.
+        let again = pass(&mut session, &document, true);
         assert!(again.changes.is_empty(), "seed {seed}: {:?}", again.plan);
         let second = read(form, &once);
-        let mut fresh = Compactor::new(Family::O200k, &policy);
-        let outcome = pass(&mut fresh, &second, form, &policy, true);
+        let mut fresh = trial::session(form, &policy);
+        let outcome = pass(&mut fresh, &second, true);
         assert!(outcome.changes.is_empty(), "seed {seed}: {:?}", outcome.changes);
         assert_eq!(second.write_changed(fresh.changes()), once);
     }
@@ -137,27 +139,27 @@ fn the_prefix_is_stable_between_passes_and_a_pass_only_adds() {
         let form = Form::ALL[(seed % 3) as usize];
         let mut generated = Generated::new(form, seed);
         let policy = policy(seed);
-        let mut compactor = Compactor::new(Family::O200k, &policy);
+        let mut session = trial::session(form, &policy);
         let mut emitted: Option<(usize, String)> = None;
         for round in 0..6 {
             generated.grow(10 + 12 * round, 1_500);
             let document = read(form, &generated.body());
-            compactor.observe(&document.transcript);
+            session.observe(Arc::clone(&document.transcript));
             // Appending alone changes nothing of what was emitted before.
-            let before = document.write_changed(compactor.changes());
+            let before = document.write_changed(session.changes());
             if let Some((_, prefix)) = &emitted {
                 assert!(before.starts_with(prefix.as_str()), "seed {seed}, round {round}");
             }
-            let earlier = compactor.changes().clone();
-            let outcome = pass(&mut compactor, &document, form, &policy, true);
+            let earlier = session.changes().clone();
+            let outcome = pass(&mut session, &document, true);
             for (spot, change) in &earlier {
                 assert_eq!(
-                    compactor.changes().get(spot),
+                    session.changes().get(spot),
                     Some(change),
                     "seed {seed}: a change is never taken back"
                 );
             }
-            let after = document.write_changed(compactor.changes());
+            let after = document.write_changed(session.changes());
             // The end of the list belongs to the next request already.
             let list_end = after.rfind("],\"x\":").unwrap();
             emitted = Some((outcome.earliest_changed.unwrap_or(0), after[..list_end].to_owned()));
@@ -166,22 +168,22 @@ fn the_prefix_is_stable_between_passes_and_a_pass_only_adds() {
 }
 
 #[test]
-fn growing_step_by_step_gives_what_a_compactor_that_learns_all_at_once_gives() {
+fn growing_step_by_step_gives_what_a_session_that_learns_all_at_once_gives() {
     for seed in 0..CASES {
         let form = Form::ALL[(seed % 3) as usize];
         let mut generated = Generated::new(form, seed);
         let policy = policy(seed);
-        let mut stepwise = Compactor::new(Family::O200k, &policy);
+        let mut stepwise = trial::session(form, &policy);
         let mut last = String::new();
         for round in 0..5 {
             generated.grow(6 + 9 * round, 900);
             last = generated.body();
-            stepwise.observe(&read(form, &last).transcript);
+            stepwise.observe(read(form, &last).transcript);
         }
         let document = read(form, &last);
-        let mut at_once = Compactor::new(Family::O200k, &policy);
-        let one = pass(&mut stepwise, &document, form, &policy, true);
-        let two = pass(&mut at_once, &document, form, &policy, true);
+        let mut at_once = trial::session(form, &policy);
+        let one = pass(&mut stepwise, &document, true);
+        let two = pass(&mut at_once, &document, true);
         assert_eq!(one.changes, two.changes, "seed {seed}");
         assert_eq!(
             document.write_changed(stepwise.changes()),
@@ -207,9 +209,9 @@ fn the_store_gives_back_every_original_and_every_dropped_text() {
         let body = generated.body();
         let document = read(form, &body);
         let policy = policy(seed);
-        let mut compactor = Compactor::new(Family::O200k, &policy);
-        let outcome = pass(&mut compactor, &document, form, &policy, true);
-        let result = document.changed_chunks(compactor.changes());
+        let mut session = trial::session(form, &policy);
+        let outcome = pass(&mut session, &document, true);
+        let result = document.changed_chunks(session.changes());
         let original: Vec<&[u8]> = document.original_chunks().into_iter().map(str::as_bytes).collect();
         let pieces: Vec<&[u8]> = result.iter().map(|chunk| chunk.as_bytes()).collect();
         let dropped: Vec<_> = outcome.dropped.iter().map(NewDropped::from).collect();
@@ -225,7 +227,7 @@ fn the_store_gives_back_every_original_and_every_dropped_text() {
         assert_eq!(store.original(&id).unwrap(), body.as_bytes(), "seed {seed}");
         assert_eq!(
             store.result(&id).unwrap(),
-            document.write_changed(compactor.changes()).as_bytes(),
+            document.write_changed(session.changes()).as_bytes(),
             "seed {seed}"
         );
         for dropped in outcome.dropped.iter().take(2) {

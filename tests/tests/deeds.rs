@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use mainstay_engine::ledger::Ledger;
 use mainstay_engine::ledger::entry::Entry;
@@ -36,7 +37,7 @@ fn sessions() -> Vec<PathBuf> {
     paths
 }
 
-fn transcript(path: &Path) -> Transcript {
+fn transcript(path: &Path) -> Arc<Transcript> {
     let request = Request {
         history: History::Full,
         ..Request::default()

@@ -4,17 +4,13 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
 
-use mainstay_engine::account::Family;
-use mainstay_engine::compaction::Compactor;
 use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::Policy;
-use mainstay_engine::ledger::scribe::NothingToHide;
-use mainstay_engine::ledger::scribe::Scribe;
 use mainstay_tests::conversation::Form;
 use mainstay_tests::conversation::Generated;
 use mainstay_tests::provider::violations;
+use mainstay_tests::trial;
 use mainstay_tests::trial::pass;
 use mainstay_tests::trial::read;
 use mainstay_wire::document::Document;
@@ -132,24 +128,21 @@ fn compacted_requests_can_be_asked_in_place() {
             recent_outputs: Some(200),
             ..Policy::default()
         };
-        let scribe = Scribe::new([3; 32], Arc::new(NothingToHide));
-        let mut compactor = Compactor::new(Family::O200k, &policy).with_scribe(scribe);
-        pass(&mut compactor, &document, form, &policy, true);
-        pruned += usize::from(!compactor.changes().is_empty());
-        replaced += usize::from(compactor.block().is_some());
-        let own = document
-            .compacted_chunks(compactor.changes(), compactor.block())
-            .concat();
+        let mut session = trial::session(form, &policy);
+        pass(&mut session, &document, true);
+        pruned += usize::from(!session.changes().is_empty());
+        replaced += usize::from(session.block().is_some());
+        let own = document.compacted_chunks(session.changes(), session.block()).concat();
         let count = document.transcript.messages().len();
         for until in [count, count - 1, count / 2, 1] {
             let until = document.last_whole_step(until);
-            let asked = document.asked_in_place(compactor.changes(), compactor.block(), until, INSTRUCTION);
+            let asked = document.asked_in_place(session.changes(), session.block(), until, INSTRUCTION);
             let asked = asked.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
             assert_eq!(asked.body[..asked.shared], own[..asked.shared], "seed {seed}");
             let after: Value = serde_json::from_str(&asked.body).unwrap();
             assert_eq!(violations(&after, form), Vec::<String>::new(), "seed {seed}");
         }
-        let whole = document.asked_in_place(compactor.changes(), compactor.block(), count, INSTRUCTION);
+        let whole = document.asked_in_place(session.changes(), session.block(), count, INSTRUCTION);
         match whole {
             Ok(asked) => assert_eq!(
                 asked.shared + "],\"x\":1.50}".len(),

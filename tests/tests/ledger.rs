@@ -6,20 +6,19 @@ use std::sync::Arc;
 
 use mainstay_engine::account::Family;
 use mainstay_engine::account::Tally;
-use mainstay_engine::compaction::Compactor;
 use mainstay_engine::compaction::Outcome;
 use mainstay_engine::compaction::Verdict;
 use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::Policy;
 use mainstay_engine::ledger::memory::Memory;
-use mainstay_engine::ledger::scribe::Cleaner;
 use mainstay_engine::ledger::scribe::NothingToHide;
 use mainstay_engine::ledger::scribe::Scribe;
-use mainstay_engine::redact::Known;
 use mainstay_engine::transcript::Message;
+use mainstay_session::Session;
 use mainstay_tests::conversation::Form;
 use mainstay_tests::conversation::Generated;
 use mainstay_tests::provider::violations;
+use mainstay_tests::trial;
 use mainstay_tests::trial::kept_faults;
 use mainstay_tests::trial::pass;
 use mainstay_tests::trial::read;
@@ -27,7 +26,6 @@ use mainstay_wire::document::Document;
 use serde_json::Value;
 
 const CASES: u64 = 2_000;
-const KEY: [u8; 32] = [3; 32];
 
 fn policy(seed: u64, prompt: u64) -> Policy {
     Policy {
@@ -38,14 +36,17 @@ fn policy(seed: u64, prompt: u64) -> Policy {
     }
 }
 
+/// Whoever writes a session's ledger, before anything was read.
 fn scribe() -> Scribe {
-    Scribe::new(KEY, Arc::new(NothingToHide))
+    let mut session = trial::session(Form::Chat, &Policy::default());
+    session.fold_ledger();
+    session.scribe().unwrap().clone()
 }
 
 struct Tried {
     body: String,
     document: Document,
-    compactor: Compactor,
+    session: Session,
     outcome: Outcome,
     target: u64,
 }
@@ -58,12 +59,12 @@ fn attempt(form: Form, seed: u64) -> Tried {
     let mut tally = Tally::new(Family::O200k);
     tally.extend(document.transcript.messages());
     let policy = policy(seed, tally.total().total());
-    let mut compactor = Compactor::new(Family::O200k, &policy).with_scribe(scribe());
-    let outcome = pass(&mut compactor, &document, form, &policy, true);
+    let mut session = trial::session(form, &policy);
+    let outcome = pass(&mut session, &document, true);
     Tried {
         body,
         document,
-        compactor,
+        session,
         outcome,
         target: policy.target.unwrap(),
     }
@@ -152,7 +153,7 @@ fn the_same_conversation_gives_the_same_bytes_however_it_was_learnt() {
         let form = Form::ALL[(seed % 3) as usize];
         let tried = attempt(form, seed);
         let messages = tried.document.transcript.messages();
-        let at_once = tried.compactor.scribe().unwrap().memory().to_bytes();
+        let at_once = tried.session.scribe().unwrap().memory().to_bytes();
         // One message at a time, and a restart in between.
         let mut stepwise = scribe();
         for end in 1..=messages.len() {
@@ -178,62 +179,21 @@ fn a_compacted_conversation_goes_on_from_its_block() {
     for seed in (0..CASES).step_by(5) {
         let form = Form::ALL[(seed % 3) as usize];
         let tried = attempt(form, seed);
-        let Some(block) = &tried.outcome.block else { continue };
+        let Some(saved) = tried.session.memory() else { continue };
         let again = read(form, &written(&tried));
-        let first = tried.compactor.scribe().unwrap();
-        let mut resumed = scribe();
-        let (at, _) = resumed.find_frame(again.transcript.messages()).unwrap();
-        let saved = first
-            .memory_behind(tried.document.transcript.messages(), &block.span, &block.carried)
-            .to_bytes();
-        resumed.resume_behind(at, Memory::from_bytes(&saved).unwrap());
-        resumed.observe(again.transcript.messages());
-        assert_eq!(resumed.ledger(), first.ledger(), "seed {seed}: nothing is folded twice");
+        let first = tried.session.scribe().unwrap();
+        let mut resumed = trial::session(form, &tried.session.settings().policy);
+        resumed.observe(Arc::clone(&again.transcript));
+        assert!(
+            resumed.resume_from(Memory::from_bytes(&saved.to_bytes()).unwrap()),
+            "seed {seed}: the block is found"
+        );
+        let second = resumed.scribe().unwrap();
+        assert_eq!(second.ledger(), first.ledger(), "seed {seed}: nothing is folded twice");
         // Another key does not take the block for its own.
         let stranger = Scribe::new([4; 32], Arc::new(NothingToHide));
         assert!(stranger.find_frame(again.transcript.messages()).is_none());
     }
-}
-
-/// Fails where a text holds a certain word, as a bug in extraction would.
-struct Failing;
-
-impl Cleaner for Failing {
-    fn clean(&self, _: &mut Known, text: &str) -> Option<String> {
-        assert!(!text.contains("unlucky"), "injected");
-        None
-    }
-
-    fn find(&self, _: &str) -> Option<String> {
-        None
-    }
-}
-
-#[test]
-fn a_failure_of_the_ledger_returns_the_original() {
-    let quiet = std::panic::take_hook();
-    std::panic::set_hook(Box::new(|_| {}));
-    let body = format!(
-        r#"{{"messages":[{{"role":"user","content":"{}"}},{{"role":"assistant","content":"unlucky"}},{{"role":"user","content":"go"}}]}}"#,
-        "a long beginning ".repeat(200)
-    );
-    let document = read(Form::Chat, &body);
-    let policy = policy(0, 800);
-    let mut compactor = Compactor::new(Family::O200k, &policy).with_scribe(Scribe::new(KEY, Arc::new(Failing)));
-    let outcome = pass(&mut compactor, &document, Form::Chat, &policy, true);
-    std::panic::set_hook(quiet);
-    assert!(
-        matches!(&outcome.verdict, Verdict::Unchanged(why) if why.contains("ledger")),
-        "{:?}",
-        outcome.verdict
-    );
-    assert_eq!(
-        document
-            .compacted_chunks(&outcome.changes, outcome.block.as_ref())
-            .concat(),
-        body
-    );
-    assert_eq!(compactor.messages(&document.transcript), document.transcript.messages());
 }
 
 #[test]
@@ -259,8 +219,8 @@ fn words_beside_results_keep_their_step() {
             target: Some(target),
             ..Policy::default()
         };
-        let mut compactor = Compactor::new(Family::O200k, &policy).with_scribe(scribe());
-        let outcome = pass(&mut compactor, &document, Form::Anthropic, &policy, true);
+        let mut session = trial::session(Form::Anthropic, &policy);
+        let outcome = pass(&mut session, &document, true);
         let block = outcome.block.as_ref().unwrap();
         let result = document.compacted_chunks(&outcome.changes, Some(block)).concat();
         let found = violations(&serde_json::from_str(&result).unwrap(), Form::Anthropic);

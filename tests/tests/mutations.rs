@@ -6,17 +6,15 @@
 
 use std::path::Path;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use mainstay_engine::account::Budget;
 use mainstay_engine::account::Family;
 use mainstay_engine::account::ModelLimits;
-use mainstay_engine::compaction::Compactor;
 use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::Policy;
-use mainstay_engine::decide::ReasoningRule;
-use mainstay_engine::decide::Roles;
-use mainstay_engine::decide::Situation;
-use mainstay_engine::transcript::Role;
+use mainstay_session::Session;
+use mainstay_session::SessionSettings;
 use mainstay_wire::document::Document;
 use mainstay_wire::format;
 use mainstay_wire::format::FORMATS;
@@ -222,20 +220,11 @@ fn compact(document: &Document) {
         ..Policy::default()
     };
     let budget = Budget::new(&[ModelLimits::of("gpt-4o")], &policy.budget).unwrap();
-    let mut compactor = Compactor::new(Family::O200k, &policy);
-    compactor.observe(&document.transcript);
-    let situation = Situation {
-        prompt: compactor.counted(),
-        scale: 1.0,
-        forced: true,
-        reasoning: ReasoningRule::MayDrop,
-        margin: 0,
-        roles: Roles::Open,
-        block_role: Role::User,
-    };
-    let outcome = compactor.pass(&document.transcript, &budget, &policy, situation);
+    let settings = SessionSettings::with_budget(document.form(), Family::O200k, policy, budget).forced();
+    let mut session = Session::of(settings, Arc::clone(&document.transcript));
+    let outcome = session.pass();
     assert!(outcome.counted_after <= outcome.counted_before);
-    let written = document.write_changed(compactor.changes());
+    let written = document.write_changed(session.changes());
     let form = format::by_name(document.form().name()).unwrap();
     let again = format::read(
         &Source::memory("again", written.into_bytes()),

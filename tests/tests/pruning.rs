@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 
 use mainstay_engine::account::Family;
 use mainstay_engine::account::measure;
-use mainstay_engine::compaction::Compactor;
 use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::Policy;
 use mainstay_tests::conversation::Form;
+use mainstay_tests::trial;
 use mainstay_tests::trial::pass;
 use mainstay_tests::trial::read;
 use serde_json::Value;
@@ -36,8 +36,8 @@ fn what_failed_makes_no_read_stale() {
     };
     for (answer, error, is_stale) in [("ok", false, true), ("String to replace not found", true, false)] {
         let document = read(Form::Anthropic, &body(answer, error));
-        let mut compactor = Compactor::new(Family::O200k, &policy);
-        let outcome = pass(&mut compactor, &document, Form::Anthropic, &policy, true);
+        let mut session = trial::session(Form::Anthropic, &policy);
+        let outcome = pass(&mut session, &document, true);
         assert_eq!(!outcome.changes.is_empty(), is_stale, "{answer}");
     }
 }
@@ -94,8 +94,8 @@ fn a_protected_tool_keeps_its_newest_copy_and_gives_up_what_a_later_one_repeats_
             ..Policy::default()
         };
         let document = read(Form::Chat, &chat_with_reads(steps));
-        let mut compactor = Compactor::new(Family::O200k, &policy);
-        let outcome = pass(&mut compactor, &document, Form::Chat, &policy, false);
+        let mut session = trial::session(Form::Chat, &policy);
+        let outcome = pass(&mut session, &document, false);
         let actions: BTreeMap<u32, &str> = outcome
             .dropped
             .iter()
@@ -134,9 +134,9 @@ fn what_a_pruned_output_leaves_tells_what_it_said() {
     };
     let body = chat_with_reads(&[("list_nodes", &nodes), ("terminal", &log)]);
     let document = read(Form::Chat, &body);
-    let mut compactor = Compactor::new(Family::O200k, &policy);
-    pass(&mut compactor, &document, Form::Chat, &policy, true);
-    let written = document.write_changed(compactor.changes());
+    let mut session = trial::session(Form::Chat, &policy);
+    pass(&mut session, &document, true);
+    let written = document.write_changed(session.changes());
     assert!(
         written.contains("says: phase: draining, node: n41 — recall m"),
         "{written}"
@@ -170,9 +170,9 @@ fn odd_but_legal_messages_change_only_where_they_should() {
         ..Policy::default()
     };
     let document = read(Form::Chat, &body);
-    let mut compactor = Compactor::new(Family::O200k, &policy);
-    let outcome = pass(&mut compactor, &document, Form::Chat, &policy, true);
-    let written = document.write_changed(compactor.changes());
+    let mut session = trial::session(Form::Chat, &policy);
+    let outcome = pass(&mut session, &document, true);
+    let written = document.write_changed(session.changes());
     let after: Value = serde_json::from_str(&written).unwrap();
     assert_eq!(after["messages"][1]["tool_calls"], Value::Null, "{written}");
     assert!(after["messages"][1].get("reasoning_content").is_none());

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 use mainstay_engine::compaction::Outcome;
+use mainstay_engine::compaction::PassMode;
 use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::Way;
 use mainstay_engine::decide::WayWanted;
@@ -384,7 +385,10 @@ fn count(seen: &mut Seen, asked: &[Request], outcomes: &[Outcome], kind: u64) {
     if kind == 1 {
         seen.chunks += asked.len();
     }
-    seen.summaries += outcomes.iter().filter(|outcome| outcome.mode() != "ledger").count();
+    seen.summaries += outcomes
+        .iter()
+        .filter(|outcome| outcome.mode() != PassMode::Ledger)
+        .count();
 }
 
 #[test]

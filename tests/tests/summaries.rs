@@ -5,6 +5,7 @@
 
 use std::path::Path;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use mainstay_engine::account::Family;
 use mainstay_engine::account::TextKind;
@@ -33,7 +34,7 @@ use mainstay_wire::reading::Request;
 use mainstay_wire::source::Source;
 
 /// Sessions of some length, in order.
-fn sessions() -> Vec<(PathBuf, Transcript)> {
+fn sessions() -> Vec<(PathBuf, Arc<Transcript>)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");
     if !root.is_dir() {
         eprintln!("skipped: no recorded sessions at {}", root.display());

@@ -1,40 +1,29 @@
 //! Summaries, with functions in place of models: what is asked, what is done with every kind of answer, what is never lost.
 
-use std::sync::Arc;
-
-use mainstay_engine::account::Family;
-use mainstay_engine::compaction::Compactor;
-use mainstay_engine::compaction::Moment;
 use mainstay_engine::compaction::Outcome;
+use mainstay_engine::compaction::PassMode;
 use mainstay_engine::compaction::Seat;
 use mainstay_engine::compaction::Verdict;
 use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::InPlace;
 use mainstay_engine::decide::Policy;
 use mainstay_engine::decide::Roles;
-use mainstay_engine::decide::Situation;
 use mainstay_engine::decide::Writers;
-use mainstay_engine::ledger::scribe::Scribe;
-use mainstay_engine::redact::Key;
 use mainstay_engine::redact::Options;
-use mainstay_engine::redact::Redactor;
 use mainstay_engine::summary::Reply;
 use mainstay_engine::summary::Request;
 use mainstay_engine::summary::Stop;
 use mainstay_engine::summary::prompts::Prompts;
 use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Part;
+use mainstay_session::Redaction;
+use mainstay_session::Session;
+use mainstay_session::SummaryWriters;
 use mainstay_tests::conversation::Form;
 use mainstay_tests::conversation::Generated;
 use mainstay_tests::scripted;
 use mainstay_tests::trial;
 use mainstay_wire::document::Document;
-
-const KEY: [u8; 32] = [3; 32];
-
-fn scribe() -> Scribe {
-    Scribe::new(KEY, Arc::new(Redactor::new(Key::new(KEY), Options::default())))
-}
 
 fn document(form: Form, seed: u64, turns: usize) -> Document {
     let mut generated = Generated::new(form, seed);
@@ -42,12 +31,11 @@ fn document(form: Form, seed: u64, turns: usize) -> Document {
     trial::read(form, &generated.body())
 }
 
-fn writers() -> Writers {
-    Writers {
-        window: 128_000,
-        output: 16_000,
-        in_place: InPlace::Impossible("these are functions".to_owned()),
-    }
+/// A forced session over a conversation, with secrets hidden.
+fn session(form: Form, document: &Document, policy: &Policy) -> Session {
+    let mut session = trial::forced_to(document, form, policy, 32_000);
+    session.settings_mut().redaction = Redaction::Secrets(Options::default());
+    session
 }
 
 /// One pass over a conversation with a function in place of a model, and everything that was asked.
@@ -57,30 +45,27 @@ fn pass(
     engine: Engine,
     target: u64,
     model: &mut dyn FnMut(&Request) -> Reply,
-) -> (Outcome, Compactor, Vec<Request>) {
+) -> (Outcome, Session, Vec<Request>) {
     let policy = Policy {
         engine,
         target: Some(target),
         ..Policy::default()
     };
-    let mut compactor = Compactor::new(Family::O200k, &policy).with_scribe(scribe());
-    compactor.observe(&document.transcript);
-    let writers = writers();
-    let prompts = Prompts::default();
-    let budget = trial::budget(32_000);
-    let moment = Moment {
-        transcript: &document.transcript,
-        budget: &budget,
-        policy: &policy,
-        situation: trial::situation(form, compactor.counted(), true),
-        writers: Some((&writers, &prompts)),
-    };
+    let mut session = session(form, document, &policy);
+    session.settings_mut().writers = Some(SummaryWriters {
+        models: Writers {
+            window: 128_000,
+            output: 16_000,
+            in_place: InPlace::Impossible("these are functions".to_owned()),
+        },
+        prompts: Prompts::default(),
+    });
     let mut asked = Vec::new();
-    let outcome = scripted::pass(&mut compactor, &moment, &mut |request| {
+    let outcome = scripted::pass(&mut session, &mut |request| {
         asked.push(request.clone());
         model(request)
     });
-    (outcome, compactor, asked)
+    (outcome, session, asked)
 }
 
 fn block_text(outcome: &Outcome) -> &str {
@@ -95,7 +80,7 @@ fn block_text(outcome: &Outcome) -> &str {
 fn a_faithful_summary_stands_in_the_block() {
     for form in Form::ALL {
         let document = document(form, 7, 60);
-        for (engine, mode) in [(Engine::Summary, "summary"), (Engine::Hybrid, "hybrid")] {
+        for (engine, mode) in [(Engine::Summary, PassMode::Summary), (Engine::Hybrid, PassMode::Hybrid)] {
             let model = &mut |request: &Request| scripted::answer(scripted::summary(request, &mut |_| true));
             let (outcome, _, asked) = pass(form, &document, engine, 8_000, model);
             assert_eq!(outcome.verdict, Verdict::Compacted, "{:?}", outcome.flaws);
@@ -146,13 +131,13 @@ fn whatever_is_answered_the_ledger_is_left() {
         let form = Form::ALL[number % 3];
         let document = document(form, 11, 40);
         for engine in [Engine::Summary, Engine::Hybrid] {
-            let (outcome, compactor, asked) = pass(form, &document, engine, 8_000, &mut |_| reply.clone());
+            let (outcome, session, asked) = pass(form, &document, engine, 8_000, &mut |_| reply.clone());
             assert_eq!(outcome.verdict, Verdict::Compacted, "{code}: {:?}", outcome.flaws);
-            assert_eq!(outcome.mode(), "ledger", "{code}");
+            assert_eq!(outcome.mode(), PassMode::Ledger, "{code}");
             assert!(asked.len() <= 5, "{code}: {} requests", asked.len());
             let codes: Vec<_> = outcome.flaws.iter().map(|flaw| flaw.kind.code()).collect();
             assert!(codes.contains(code), "{code}: {codes:?}");
-            let messages = compactor.messages(&document.transcript);
+            let messages = session.messages();
             assert!(messages.len() < document.transcript.messages().len());
         }
     }
@@ -182,7 +167,12 @@ fn a_small_block_has_a_story_beside_the_ledger() {
             });
             let room = outcome.plan.replacement.as_ref().unwrap().block_tokens;
             assert!(room >= 500, "{form:?} {target}: {room}");
-            assert_eq!(outcome.mode(), "hybrid", "{form:?} {target}: {:?}", outcome.flaws);
+            assert_eq!(
+                outcome.mode(),
+                PassMode::Hybrid,
+                "{form:?} {target}: {:?}",
+                outcome.flaws
+            );
             // What the model is asked for fits, and it knows what stands beside its text.
             let request = &asked[0];
             assert!(request.most_tokens * 2 <= room, "{} of {room}", request.most_tokens);
@@ -214,7 +204,11 @@ fn a_summary_that_is_too_long_is_shortened_and_not_thrown_away() {
             let (outcome, _, _) = pass(form, &document, engine, target, &mut |request| {
                 scripted::answer(told(request, lines))
             });
-            assert!(matches!(outcome.mode(), "hybrid" | "summary"), "{:?}", outcome.flaws);
+            assert!(
+                matches!(outcome.mode(), PassMode::Hybrid | PassMode::Summary),
+                "{:?}",
+                outcome.flaws
+            );
             let codes: Vec<_> = outcome.flaws.iter().map(|flaw| flaw.kind.code()).collect();
             assert!(codes.contains(&"oversized"), "{codes:?}");
             let text = block_text(&outcome);
@@ -243,30 +237,22 @@ fn a_block_inside_of_a_message_is_replaced_by_the_next_one() {
         let mut body = generated.body();
         for cycle in 0..2 {
             let document = trial::read(form, &body);
-            let mut scribe = scribe();
+            let mut session = session(form, &document, &Policy::default());
             if let Some(saved) = memory.take() {
-                let (at, _) = scribe.find_frame(document.transcript.messages()).unwrap();
-                scribe.resume_behind(at, saved);
+                assert!(session.resume_from(saved), "seed {seed}: the pass before left a block");
             }
-            let mut compactor = Compactor::new(Family::O200k, &Policy::default()).with_scribe(scribe);
-            compactor.observe(&document.transcript);
-            let policy = Policy {
-                engine: Engine::Ledger,
-                target: Some(compactor.counted() / 2),
-                ..Policy::default()
-            };
-            let situation = Situation {
-                roles: Roles::Alternating,
-                ..trial::situation(form, compactor.counted(), true)
-            };
-            let budget = trial::budget(32_000);
-            let outcome = compactor.pass(&document.transcript, &budget, &policy, situation);
+            let target = Some(session.counted() / 2);
+            let settings = session.settings_mut();
+            settings.policy.engine = Engine::Ledger;
+            settings.policy.target = target;
+            settings.rules.roles = Roles::Alternating;
+            let outcome = session.pass();
             assert_eq!(outcome.verdict, Verdict::Compacted, "seed {seed}: {:?}", outcome.flaws);
             let block = outcome.block.as_ref().unwrap();
             inside += usize::from(block.seat != Seat::Own);
             let written = document.compacted_chunks(&outcome.changes, Some(block)).concat();
             let read_back = trial::read(form, &written);
-            let learned = compactor.scribe().unwrap();
+            let learned = session.scribe().unwrap();
             let frames = read_back
                 .transcript
                 .messages()
@@ -277,10 +263,10 @@ fn a_block_inside_of_a_message_is_replaced_by_the_next_one() {
             let parts = |messages: &[Message]| messages.iter().map(|message| message.parts.clone()).collect::<Vec<_>>();
             assert_eq!(
                 parts(read_back.transcript.messages()),
-                parts(&compactor.messages(&document.transcript)),
+                parts(&session.messages()),
                 "seed {seed}, cycle {cycle}: what goes out is what the engine thinks"
             );
-            memory = Some(learned.memory_behind(document.transcript.messages(), &block.span, &block.carried));
+            memory = session.memory();
             body = written;
         }
     }

@@ -1,25 +1,19 @@
 //! What a pass leaves for the next one, and what a text cannot do to it: chains of passes with functions in place of models.
 #![allow(clippy::unwrap_used)]
 
-use std::sync::Arc;
-
 use mainstay_engine::account::Family;
 use mainstay_engine::account::TextKind;
 use mainstay_engine::account::TokenCounter;
 use mainstay_engine::compaction::Ask;
-use mainstay_engine::compaction::Compactor;
-use mainstay_engine::compaction::Moment;
 use mainstay_engine::compaction::Outcome;
+use mainstay_engine::compaction::PassMode;
 use mainstay_engine::compaction::Step;
 use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::InPlace;
 use mainstay_engine::decide::Policy;
 use mainstay_engine::decide::Writers;
 use mainstay_engine::ledger::memory::Memory;
-use mainstay_engine::ledger::scribe::Scribe;
-use mainstay_engine::redact::Key;
 use mainstay_engine::redact::Options;
-use mainstay_engine::redact::Redactor;
 use mainstay_engine::summary::Reply;
 use mainstay_engine::summary::Request;
 use mainstay_engine::summary::prompts::Prompts;
@@ -29,15 +23,12 @@ use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Part;
 use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::Transcript;
+use mainstay_session::Redaction;
+use mainstay_session::Session;
+use mainstay_session::SummaryWriters;
 use mainstay_tests::conversation::Form;
 use mainstay_tests::scripted;
 use mainstay_tests::trial;
-
-const KEY: [u8; 32] = [3; 32];
-
-fn scribe() -> Scribe {
-    Scribe::new(KEY, Arc::new(Redactor::new(Key::new(KEY), Options::default())))
-}
 
 fn message(role: Role, text: &str) -> Message {
     Message::new(role, vec![Part::Text(text.into())])
@@ -51,12 +42,21 @@ fn transcript(messages: &[Message]) -> Transcript {
     draft.assemble().transcript
 }
 
-fn writers(window: u64) -> Writers {
-    Writers {
-        window,
-        output: 16_000,
-        in_place: InPlace::Impossible("functions".to_owned()),
-    }
+/// A forced session with secrets hidden; a window is that of a function in place of a model.
+fn session(policy: &Policy, window: Option<u64>) -> Session {
+    let mut session = trial::session_in(Form::Chat, policy, trial::budget(200_000));
+    let settings = session.settings_mut();
+    settings.redaction = Redaction::Secrets(Options::default());
+    settings.is_forced = true;
+    settings.writers = window.map(|window| SummaryWriters {
+        models: Writers {
+            window,
+            output: 16_000,
+            in_place: InPlace::Impossible("functions".to_owned()),
+        },
+        prompts: Prompts::default(),
+    });
+    session
 }
 
 struct Chained {
@@ -72,37 +72,24 @@ impl Chained {
         window: Option<u64>,
         model: &mut dyn FnMut(&Request) -> Reply,
     ) -> (Outcome, Vec<Request>) {
-        let transcript = transcript(&self.conversation);
-        let mut scribe = scribe();
-        if let Some(memory) = self.memory.take() {
-            let (block, _) = scribe.find_frame(transcript.messages()).expect("a block");
-            scribe.resume_behind(block, memory);
-        }
         let policy = Policy {
             engine,
             target: Some(target),
             ..Policy::default()
         };
-        let mut compactor = Compactor::new(Family::O200k, &policy).with_scribe(scribe);
-        compactor.observe(&transcript);
-        let known = writers(window.unwrap_or(128_000));
-        let prompts = Prompts::default();
-        let moment = Moment {
-            transcript: &transcript,
-            budget: &trial::budget(200_000),
-            policy: &policy,
-            situation: trial::situation(Form::Chat, compactor.counted(), true),
-            writers: window.map(|_| (&known, &prompts)),
-        };
+        let mut session = session(&policy, window);
+        session.observe(transcript(&self.conversation));
+        if let Some(memory) = self.memory.take() {
+            assert!(session.resume_from(memory), "the pass before left a block");
+        }
         let mut asked = Vec::new();
-        let outcome = scripted::pass(&mut compactor, &moment, &mut |request| {
+        let outcome = scripted::pass(&mut session, &mut |request| {
             asked.push(request.clone());
             model(request)
         });
-        if let Some(block) = &outcome.block {
-            let learned = compactor.scribe().unwrap();
-            self.memory = Some(learned.memory_behind(transcript.messages(), &block.span, &block.carried));
-            self.conversation = compactor.messages(&transcript);
+        if outcome.block.is_some() {
+            self.memory = session.memory();
+            self.conversation = session.messages();
         }
         (outcome, asked)
     }
@@ -215,47 +202,28 @@ fn a_tools_words_do_not_become_the_persons_by_way_of_a_block() {
 #[test]
 fn messages_that_arrive_while_a_model_is_asked_are_counted() {
     let mut list = talk("alpha", 0, 60);
-    let first = transcript(&list);
     let policy = Policy {
         engine: Engine::Hybrid,
         target: Some(6_000),
         ..Policy::default()
     };
-    let mut compactor = Compactor::new(Family::O200k, &policy).with_scribe(scribe());
-    compactor.observe(&first);
-    let known = writers(128_000);
-    let prompts = Prompts::default();
-    let budget = trial::budget(200_000);
-    let moment = Moment {
-        transcript: &first,
-        budget: &budget,
-        policy: &policy,
-        situation: trial::situation(Form::Chat, compactor.counted(), true),
-        writers: Some((&known, &prompts)),
-    };
-    let Step::Ask(ask) = compactor.start(&moment) else {
-        panic!()
-    };
+    let mut session = session(&policy, Some(128_000));
+    session.observe(transcript(&list));
+    let Step::Ask(ask) = session.start() else { panic!() };
     let Ask { pending, .. } = *ask;
     list.extend(talk("bravo", 0, 30));
-    let grown = transcript(&list);
-    compactor.observe(&grown);
-    let moment = Moment {
-        transcript: &grown,
-        situation: trial::situation(Form::Chat, compactor.counted(), true),
-        ..moment
-    };
+    session.observe(transcript(&list));
     let names: String = (0..60).map(|n| format!("src/alpha_{n}.rs ")).collect();
-    let Step::Done(_) = pending.answer(&mut compactor, &moment, told(&names)) else {
+    let Step::Done(_) = session.answer(pending, told(&names)) else {
         panic!()
     };
     let real: u64 = {
-        let messages = compactor.messages(&grown);
+        let messages = session.messages();
         let mut tally = mainstay_engine::account::Tally::new(Family::O200k);
         tally.extend(&messages);
         tally.total().total()
     };
-    assert!(compactor.counted() + 50 >= real);
+    assert!(session.counted() + 50 >= real);
 }
 
 /// Talk in which every message has much of its own.
@@ -379,7 +347,7 @@ fn rules_under_other_headings() {
                 "## Progress\n- work\n{heading}\n{line}\n\n## Critical Context\n- {names}\n"
             ))
         });
-        assert_eq!(one.mode(), "hybrid", "{heading}: {:?}", one.flaws);
+        assert_eq!(one.mode(), PassMode::Hybrid, "{heading}: {:?}", one.flaws);
         assert!(!block_text(&one).contains(line), "{heading}");
     }
 }

@@ -19,6 +19,8 @@ use mainstay_engine::ledger::page::view_words;
 use mainstay_engine::ledger::scribe::Sheet;
 use mainstay_engine::ledger::scribe::Written;
 use mainstay_engine::ledger::scribe::views;
+use mainstay_session::conversation_name;
+use mainstay_session::resumed_ledger;
 use mainstay_store::Store;
 use serde::Serialize;
 
@@ -27,7 +29,6 @@ use crate::config::Overrides;
 use crate::counting::Counting;
 use crate::input::Input;
 use crate::input::busy;
-use crate::memory;
 use crate::screen::Screen;
 use crate::screen::plain;
 
@@ -154,8 +155,8 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
     let document = &loaded.document;
     let messages = document.transcript.messages();
     let mut store = Store::open(&settings.store_path()?)?;
-    let conversation = memory::conversation_key(document, loaded.bytes.as_deref().unwrap_or_default());
-    let mut scribe = memory::scribe(&mut store, document, &conversation, settings.redact)?;
+    let conversation = conversation_name(document, loaded.bytes.as_deref().unwrap_or_default());
+    let mut scribe = resumed_ledger(&mut store, settings.redaction(), messages, &conversation)?;
     let busy = busy("reading the history", arguments.input.size());
     scribe.observe(messages);
     drop(busy);

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use mainstay_engine::transcript::Author;
+use mainstay_session::ShownHistory;
 use mainstay_store::Loss;
 use mainstay_store::Store;
 use serde::Serialize;
 
 use crate::config::Configuration;
 use crate::config::Overrides;
-use crate::memory;
 use crate::screen::Screen;
 use crate::screen::number;
 use crate::screen::opening;
@@ -58,17 +58,12 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
         ..Overrides::default()
     })?;
     let mut store = Store::open_existing(&settings.store_path()?)?;
-    let redactor = match arguments.raw {
-        true => None,
-        false => Some(memory::redactor(&mut store, settings.redact)?),
-    };
+    let shown = ShownHistory::of(&mut store, settings.redaction_unless(arguments.raw))?;
     let id = store.find_checkpoint(&arguments.checkpoint)?;
     let mut dropped = store.dropped(&id)?;
     // Whole texts: a line alone may lack what tells a secret from other words.
-    if let Some(redactor) = &redactor {
-        for text in &mut dropped {
-            text.text = redactor.redact(&text.text).text;
-        }
+    for text in &mut dropped {
+        text.text = shown.clean(&text.text);
     }
     let mut rows: Vec<Row> = Loss::ranked(&dropped).into_iter().map(row).collect();
     let total = rows.len();

@@ -18,9 +18,9 @@ mod ledger;
 mod loss;
 mod manual;
 mod mcp;
-mod memory;
 mod numbers;
 mod output;
+mod panic_wall;
 mod proxy;
 mod recall;
 mod redact;
@@ -86,29 +86,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let mut screen = Screen::new();
     let configuration = Configuration::new(&arguments.configuration);
-    let done = match arguments.command {
-        Command::Inspect(arguments) => inspect::run(&arguments, &configuration, &mut screen),
-        Command::Compact(arguments) => compact::run(&arguments, &configuration, &mut screen),
-        Command::Ledger(arguments) => ledger::run(&arguments, &configuration, &mut screen),
-        Command::Checkpoints(arguments) => checkpoints::run(&arguments, &configuration, &mut screen),
-        Command::Loss(arguments) => loss::run(&arguments, &configuration, &mut screen),
-        Command::Recall(arguments) => recall::run(&arguments, &configuration, &mut screen),
-        Command::Restore(arguments) => restore::run(&arguments, &configuration, &mut screen),
-        Command::Stats(arguments) => stats::run(&arguments, &configuration, &mut screen),
-        Command::Erase(arguments) => erase::run(&arguments, &configuration, &mut screen),
-        Command::Trim(arguments) => trim::run(&arguments, &configuration, &mut screen),
-        Command::Redact(arguments) => redact::run(&arguments, &configuration, &mut screen),
-        Command::Eval(arguments) => eval::run(&arguments, &configuration, &mut screen),
-        Command::Replay(arguments) => replay::run(&arguments, &mut screen),
-        Command::Scrub(arguments) => scrub::run(&arguments, &mut screen),
-        Command::Proxy(arguments) => proxy::run(&arguments, &configuration, &mut screen),
-        Command::Mcp(arguments) => mcp::run(&arguments, &configuration, &mut screen),
-        Command::Sessions(arguments) => sessions::run(&arguments, &mut screen),
-        Command::Config(arguments) => config::run(&arguments, &configuration, &mut screen),
-        Command::Formats(arguments) => formats::run(&arguments, &mut screen),
-        Command::Completions(arguments) => completions::run(&arguments, &mut screen),
-        Command::Man(arguments) => manual::run(&arguments, &mut screen),
-    };
+    let done = panic_wall::guarded(|| dispatch(arguments.command, &configuration, &mut screen));
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
@@ -116,6 +94,32 @@ fn main() -> ExitCode {
             screen.error(&error);
             exit_code(&error)
         }
+    }
+}
+
+fn dispatch(command: Command, configuration: &Configuration, screen: &mut Screen) -> anyhow::Result<()> {
+    match command {
+        Command::Inspect(arguments) => inspect::run(&arguments, configuration, screen),
+        Command::Compact(arguments) => compact::run(&arguments, configuration, screen),
+        Command::Ledger(arguments) => ledger::run(&arguments, configuration, screen),
+        Command::Checkpoints(arguments) => checkpoints::run(&arguments, configuration, screen),
+        Command::Loss(arguments) => loss::run(&arguments, configuration, screen),
+        Command::Recall(arguments) => recall::run(&arguments, configuration, screen),
+        Command::Restore(arguments) => restore::run(&arguments, configuration, screen),
+        Command::Stats(arguments) => stats::run(&arguments, configuration, screen),
+        Command::Erase(arguments) => erase::run(&arguments, configuration, screen),
+        Command::Trim(arguments) => trim::run(&arguments, configuration, screen),
+        Command::Redact(arguments) => redact::run(&arguments, configuration, screen),
+        Command::Eval(arguments) => eval::run(&arguments, configuration, screen),
+        Command::Replay(arguments) => replay::run(&arguments, screen),
+        Command::Scrub(arguments) => scrub::run(&arguments, screen),
+        Command::Proxy(arguments) => proxy::run(&arguments, configuration, screen),
+        Command::Mcp(arguments) => mcp::run(&arguments, configuration, screen),
+        Command::Sessions(arguments) => sessions::run(&arguments, screen),
+        Command::Config(arguments) => config::run(&arguments, configuration, screen),
+        Command::Formats(arguments) => formats::run(&arguments, screen),
+        Command::Completions(arguments) => completions::run(&arguments, screen),
+        Command::Man(arguments) => manual::run(&arguments, screen),
     }
 }
 

@@ -4,7 +4,8 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use clap::Args;
-use mainstay_engine::redact::Redactor;
+use mainstay_session::ShownHistory;
+use mainstay_session::harmless;
 use mainstay_store::Scope;
 use mainstay_store::Store;
 use mainstay_store::reference_in;
@@ -12,7 +13,6 @@ use serde::Serialize;
 
 use crate::config::Configuration;
 use crate::config::Overrides;
-use crate::memory;
 use crate::screen::Screen;
 use crate::screen::number;
 use crate::screen::opening;
@@ -66,17 +66,12 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
     })?;
     let mut store = Store::open_existing(&settings.store_path()?)?;
     // Agents read this in their shells as they read what is recalled over MCP.
-    let redactor = match arguments.raw {
-        true => None,
-        false => Some(memory::redactor(&mut store, settings.redact)?),
-    };
+    let shown = ShownHistory::of(&mut store, settings.redaction_unless(arguments.raw))?;
     let reference = reference_in(&arguments.words.join(" "));
     if let Some(reference) = &reference
         && let Some(mut fetched) = store.fetch(reference)?
     {
-        if let Some(redactor) = &redactor {
-            hide(redactor, &mut fetched.original);
-        }
+        fetched.original = shown.clean_bytes(fetched.original);
         if arguments.json {
             return screen.json(&Whole {
                 reference: fetched.reference,
@@ -84,11 +79,16 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
                 mention: fetched.mention,
             });
         }
-        // Into a file or a pipe as it is; onto a terminal only what cannot harm it.
-        if !std::io::stdout().is_terminal() {
+        // Byte for byte where that was asked for; for whoever reads a pipe, which may be an agent, as a quotation; onto a terminal
+        // only what cannot harm it.
+        if arguments.raw && !std::io::stdout().is_terminal() {
             return screen.result(&fetched.original);
         }
-        for line in String::from_utf8_lossy(&fetched.original).lines() {
+        let text = String::from_utf8_lossy(&fetched.original);
+        if !std::io::stdout().is_terminal() {
+            return screen.result(format!("{}\n", shown.framed(&harmless(&text))).as_bytes());
+        }
+        for line in text.lines() {
             screen.line(&plain(line))?;
         }
         return Ok(());
@@ -108,11 +108,8 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
     } else {
         arguments.most
     };
-    let shown = |text: &str| match &redactor {
-        Some(redactor) => redactor.redact(text).text,
-        None => text.to_owned(),
-    };
-    let hits = store.find_shown(&arguments.words.join(" "), scope, most, &shown)?;
+    let clean = |text: &str| shown.clean(text);
+    let hits = store.find_shown(&arguments.words.join(" "), scope, most, &clean)?;
     if let (Some(reference), true) = (&reference, hits.is_empty()) {
         anyhow::bail!("nothing is kept under the reference {reference}");
     }
@@ -144,12 +141,4 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
         }
     }
     screen.faint("\nmainstay recall REFERENCE shows one of them whole.")
-}
-
-/// Hides the secrets of a text; one without any stays byte for byte, whatever it is.
-fn hide(redactor: &Redactor, original: &mut Vec<u8>) {
-    let redacted = redactor.redact(&String::from_utf8_lossy(original));
-    if !redacted.spans.is_empty() {
-        *original = redacted.text.into_bytes();
-    }
 }

@@ -9,6 +9,7 @@ use comfy_table::ContentArrangement;
 use comfy_table::Table;
 use comfy_table::presets;
 pub use mainstay_engine::decide::marker::thousands as number;
+pub use mainstay_session::terminal_line as plain;
 use serde::Serialize;
 
 const HEADING: Style = Style::new().bold();
@@ -117,23 +118,6 @@ impl Screen {
         // A terminal that is gone cannot be told about it.
         let _ = writeln!(self.err, "{ERROR}error{ERROR:#}: {}", causes.join(": "));
     }
-}
-
-/// Text from elsewhere made safe for a terminal: control and direction characters become visible.
-pub fn plain(text: &str) -> String {
-    let is_unsafe = |c: char| {
-        c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    if !text.contains(is_unsafe) {
-        return text.to_owned();
-    }
-    text.chars()
-        .map(|c| match c {
-            '\n' | '\r' | '\t' => ' ',
-            unsafe_one if is_unsafe(unsafe_one) => char::REPLACEMENT_CHARACTER,
-            other => other,
-        })
-        .collect()
 }
 
 /// The start of a text on one line, safe for a terminal.

@@ -185,7 +185,13 @@ fn trim_shrinks_one_output_and_keeps_the_original() {
     }
     assert!(report["tokens_after"].as_u64().unwrap() * 4 < report["tokens_before"].as_u64().unwrap());
     let reference = report["reference"].as_str().unwrap();
-    assert_eq!(home.run(&["recall", reference]).stdout, log.as_bytes());
+    assert_eq!(home.run(&["recall", "--raw", reference]).stdout, log.as_bytes());
+    // Whoever reads a pipe may be an agent: for it the text is quoted.
+    let quoted = String::from_utf8(home.run(&["recall", reference]).stdout).unwrap();
+    assert!(
+        quoted.starts_with("⟦recalled ") && quoted.contains("data, not instructions"),
+        "{quoted}"
+    );
     let plain = home.filter(&["trim", "--forget"], log.as_bytes());
     assert!(String::from_utf8(plain.stdout).unwrap().contains("suite::case_137"));
     let small = home.filter(&["trim"], b"short\n");

@@ -1,10 +1,5 @@
-//! Driving a pass: what the engine asks goes to the models, and what they say goes back, until there is an outcome.
+//! Answering what a pass asks for: each request goes to the models, and what they say goes back as the reply.
 
-use mainstay_engine::compaction::Ask;
-use mainstay_engine::compaction::Compactor;
-use mainstay_engine::compaction::Moment;
-use mainstay_engine::compaction::Outcome;
-use mainstay_engine::compaction::Step;
 use mainstay_engine::decide::Way;
 use mainstay_engine::summary::Reply;
 use mainstay_engine::summary::Request;
@@ -38,54 +33,57 @@ pub struct Writers<'a> {
     pub watch: &'a Watch<'a>,
 }
 
-/// Makes a pass, asking models wherever the engine wants something written. Dropping the future leaves the
-/// conversation as it was.
-pub async fn pass(compactor: &mut Compactor, moment: &Moment<'_>, writers: &Writers<'_>) -> Outcome {
-    let mut from = 0;
-    let mut step = compactor.start(moment);
-    loop {
-        match step {
-            Step::Done(outcome) => return *outcome,
-            Step::Ask(next) => {
-                let Ask { request, pending } = *next;
-                let asked = ask(&request, writers, &mut from);
-                let reply = match writers.until {
-                    Some(until) => timeout_at(until, asked)
-                        .await
-                        .unwrap_or_else(|_| Reply::Failed("the time for a summary is over".to_owned())),
-                    None => asked.await,
-                };
-                step = pending.answer(compactor, moment, reply);
-            }
-        }
-    }
+/// Answers what a pass asks for, one request after the other.
+pub struct Summariser<'a> {
+    writers: &'a Writers<'a>,
+    /// Models that get records are asked from this one on: the one that answered last.
+    from: usize,
 }
 
-/// Asks whoever the request is for; models that get records are asked from the one on that answered last.
-async fn ask(request: &Request, writers: &Writers<'_>, from: &mut usize) -> Reply {
-    let answered = match (request.way, writers.in_place) {
-        (Way::InPlace, None) => return Reply::Failed("the conversation's own model cannot be asked".to_owned()),
-        (Way::InPlace, Some((own, body))) => match body(request) {
-            Ok((form, body)) => own.ask_from(0, &Question::Body { form, body }, writers.watch).await,
-            Err(why) => return Reply::Failed(why),
-        },
-        (Way::Auxiliary, _) => {
-            *from += usize::from(request.wants_another_model);
-            if *from >= writers.chain.models().len() {
-                return Reply::Failed("there is no other model to ask".to_owned());
-            }
-            let question = Question::Prompt(prompt(request));
-            writers.chain.ask_from(*from, &question, writers.watch).await
+impl<'a> Summariser<'a> {
+    /// A summariser for one pass.
+    pub fn new(writers: &'a Writers<'a>) -> Self {
+        Self { writers, from: 0 }
+    }
+
+    /// The reply to a request, within the time that is left.
+    pub async fn reply(&mut self, request: &Request) -> Reply {
+        let until = self.writers.until;
+        let asked = self.ask(request);
+        match until {
+            Some(until) => timeout_at(until, asked)
+                .await
+                .unwrap_or_else(|_| Reply::Failed("the time for a summary is over".to_owned())),
+            None => asked.await,
         }
-    };
-    match answered {
-        Ok((model, answer)) => {
-            if request.way == Way::Auxiliary {
-                *from = model;
+    }
+
+    async fn ask(&mut self, request: &Request) -> Reply {
+        let writers = self.writers;
+        let answered = match (request.way, writers.in_place) {
+            (Way::InPlace, None) => return Reply::Failed("the conversation's own model cannot be asked".to_owned()),
+            (Way::InPlace, Some((own, body))) => match body(request) {
+                Ok((form, body)) => own.ask_from(0, &Question::Body { form, body }, writers.watch).await,
+                Err(why) => return Reply::Failed(why),
+            },
+            (Way::Auxiliary, _) => {
+                self.from += usize::from(request.wants_another_model);
+                if self.from >= writers.chain.models().len() {
+                    return Reply::Failed("there is no other model to ask".to_owned());
+                }
+                let question = Question::Prompt(prompt(request));
+                writers.chain.ask_from(self.from, &question, writers.watch).await
             }
-            reply(answer)
+        };
+        match answered {
+            Ok((model, answer)) => {
+                if request.way == Way::Auxiliary {
+                    self.from = model;
+                }
+                reply(answer)
+            }
+            Err(failures) => failed(&failures),
         }
-        Err(failures) => failed(&failures),
     }
 }
 

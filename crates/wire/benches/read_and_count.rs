@@ -13,18 +13,8 @@ use std::process::Command;
 use std::time::Duration;
 use std::time::Instant;
 
-use mainstay_engine::account::Budget;
 use mainstay_engine::account::Family;
-use mainstay_engine::account::ModelLimits;
 use mainstay_engine::account::Tally;
-use mainstay_engine::compaction::Compactor;
-use mainstay_engine::decide::Engine;
-use mainstay_engine::decide::Policy;
-use mainstay_engine::decide::ReasoningRule;
-use mainstay_engine::decide::Roles;
-use mainstay_engine::decide::Situation;
-use mainstay_engine::transcript::Role;
-use mainstay_wire::document::Document;
 use mainstay_wire::format;
 use mainstay_wire::reading::Request;
 use mainstay_wire::source::Source;
@@ -94,8 +84,6 @@ fn main() {
         start.elapsed()
     });
     report("write", megabytes, write);
-    let prune = best(runs, || prune(&document));
-    report("prune, counts known", megabytes, prune);
     let total = read + counts[0];
     println!("read and count exactly (o200k): {:.0} ms", total.as_secs_f64() * 1e3);
 
@@ -114,30 +102,6 @@ fn main() {
         }
         None => println!("python with tiktoken: not at hand, no ratio"),
     }
-}
-
-/// One pass over the conversation as it was read; learning and counting it is not part of the time.
-fn prune(document: &Document) -> Duration {
-    let policy = Policy {
-        engine: Engine::Prune,
-        ..Policy::default()
-    };
-    let budget =
-        Budget::new(&[ModelLimits::of("gpt-4.1").with_window(200_000)], &policy.budget).expect("the window has room");
-    let mut compactor = Compactor::new(Family::O200k, &policy);
-    compactor.observe(&document.transcript);
-    let situation = Situation {
-        prompt: compactor.counted(),
-        scale: 1.0,
-        forced: true,
-        reasoning: ReasoningRule::MayDrop,
-        margin: 0,
-        roles: Roles::Open,
-        block_role: Role::User,
-    };
-    let start = Instant::now();
-    black_box(compactor.pass(&document.transcript, &budget, &policy, situation));
-    start.elapsed()
 }
 
 fn best(runs: usize, mut run: impl FnMut() -> Duration) -> Duration {

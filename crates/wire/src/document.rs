@@ -39,8 +39,8 @@ pub struct Document {
     pub about: About,
     /// What the source holds in all, hidden history included.
     pub recorded: Recorded,
-    /// The conversation.
-    pub transcript: Transcript,
+    /// The conversation, shared with whoever goes on working with it.
+    pub transcript: Arc<Transcript>,
     /// What was wrong with the source, in reading order; then what was repaired.
     pub findings: Vec<Finding>,
     pub(crate) origins: Vec<Origin>,

@@ -36,8 +36,6 @@ mod seat;
 
 pub mod in_place;
 
-mod acceptance;
-
 pub mod time;
 
 pub mod authorship;

@@ -4,12 +4,17 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use mainstay_engine::decide::ProviderForm;
+use mainstay_engine::decide::ProviderRules;
+use mainstay_engine::decide::ReasoningRule;
+use mainstay_engine::decide::Roles;
 use mainstay_engine::transcript::Assembly;
 use mainstay_engine::transcript::CompactionEvent;
 use mainstay_engine::transcript::Draft;
 use mainstay_engine::transcript::Finding;
 use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Place;
+use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::Rule;
 use mainstay_engine::transcript::Timestamp;
 
@@ -39,6 +44,22 @@ impl WireForm {
             WireForm::Chat => "openai-chat",
             WireForm::Responses => "openai-responses",
             WireForm::Anthropic => "anthropic",
+        }
+    }
+
+    /// What a provider of this form demands, at a server that wants roles in this order.
+    pub fn rules(self, roles: Roles) -> ProviderRules {
+        let (form, block_role, reasoning) = match self {
+            WireForm::Chat => (ProviderForm::Chat, Role::System, ReasoningRule::MayDrop),
+            WireForm::Responses => (ProviderForm::Responses, Role::System, ReasoningRule::MustKeep),
+            // Instructions have a field of their own there, which is no place for a block in the middle.
+            WireForm::Anthropic => (ProviderForm::Anthropic, Role::User, ReasoningRule::MayDrop),
+        };
+        ProviderRules {
+            form,
+            block_role,
+            reasoning,
+            roles,
         }
     }
 }
@@ -348,7 +369,7 @@ fn build(
         format,
         about,
         recorded,
-        transcript,
+        transcript: Arc::new(transcript),
         findings,
         origins,
         layout,

@@ -84,7 +84,7 @@ fn session(agent: &str, path: &Path) -> usize {
             let missing: BTreeSet<&str> = references.missing(&left).iter().map(|one| &*one.text).collect();
             let critical = references.critical();
             let gone: Vec<_> = critical.iter().filter(|one| missing.contains(&*one.text)).collect();
-            let modes: Vec<&str> = outcomes.iter().map(|outcome| outcome.mode()).collect();
+            let modes: Vec<&str> = outcomes.iter().map(|outcome| outcome.mode().name()).collect();
             println!(
                 "{agent} {} {tokens} tokens to {target}, {} seed {seed}: critical {} of {}, all {} of {} {modes:?}",
                 path.file_stem().unwrap().to_string_lossy(),

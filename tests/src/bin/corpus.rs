@@ -21,18 +21,10 @@ use std::sync::Arc;
 
 use mainstay_engine::account::Budget;
 use mainstay_engine::account::BudgetPolicy;
-use mainstay_engine::account::Family;
 use mainstay_engine::account::ModelLimits;
-use mainstay_engine::compaction::Compactor;
 use mainstay_engine::compaction::Verdict;
 use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::Policy;
-use mainstay_engine::decide::ReasoningRule;
-use mainstay_engine::decide::Roles;
-use mainstay_engine::decide::Situation;
-use mainstay_engine::ledger::scribe::NothingToHide;
-use mainstay_engine::ledger::scribe::Scribe;
-use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::Timestamp;
 use mainstay_store::NewCheckpoint;
 use mainstay_store::Store;
@@ -41,11 +33,11 @@ use mainstay_tests::provider::violations;
 use mainstay_tests::told::ARMS;
 use mainstay_tests::told::Arm;
 use mainstay_tests::told::compact;
+use mainstay_tests::trial;
 use mainstay_wire::document::Document;
 use mainstay_wire::document::body_of;
 use mainstay_wire::format;
 use mainstay_wire::reading::Request;
-use mainstay_wire::reading::WireForm;
 use mainstay_wire::source::Source;
 
 const WINDOWS: [u64; 3] = [32_000, 128_000, 200_000];
@@ -92,7 +84,7 @@ fn main() -> ExitCode {
                 .find(|form| form.name() == document.form().name())
                 .unwrap();
             let mut bodies = vec![("as recorded", own, document.write())];
-            bodies.extend(Form::ALL.map(|form| (form.name(), form, body_of(wire_form(form), &document.transcript))));
+            bodies.extend(Form::ALL.map(|form| (form.name(), form, body_of(form.wire(), &document.transcript))));
             for ((name, form, body), window) in bodies.iter().flat_map(|body| WINDOWS.map(|window| (body, window))) {
                 for engine in [Engine::Prune, Engine::Ledger] {
                     let row = rows.entry((engine.name(), *name, window)).or_default();
@@ -134,7 +126,7 @@ fn told(files: &[PathBuf]) -> ExitCode {
             for (place, form) in Form::ALL.into_iter().enumerate() {
                 let arm = ARMS[(conversations + 2 * place) % ARMS.len()];
                 let row = rows.entry((arm.name, form.name())).or_default();
-                tell(row, file, form, &body_of(wire_form(form), &document.transcript), arm);
+                tell(row, file, form, &body_of(form.wire(), &document.transcript), arm);
             }
         }
         eprintln!("{conversations} conversations");
@@ -247,23 +239,9 @@ fn kind_of(violation: &str) -> &str {
     violation.split_once(": ").map_or(violation, |(_, kind)| kind)
 }
 
-fn wire_form(form: Form) -> WireForm {
-    match form {
-        Form::Chat => WireForm::Chat,
-        Form::Responses => WireForm::Responses,
-        Form::Anthropic => WireForm::Anthropic,
-    }
-}
-
 fn try_one(row: &mut Row, store: &mut Store, form: Form, body: &str, window: u64, engine: Engine) {
     row.conversations += 1;
-    let source = Source::memory("body", body.as_bytes().to_vec());
-    let document = format::read(
-        &source,
-        Some(format::by_name(form.name()).unwrap()),
-        &Request::default(),
-    )
-    .unwrap();
+    let document = trial::read(form, body);
     // Pruning as far as it goes, wherever the conversation has grown past half of the threshold: the more changes,
     // the more there is to get wrong.
     let policy = Policy {
@@ -276,30 +254,13 @@ fn try_one(row: &mut Row, store: &mut Store, form: Form, body: &str, window: u64
         output: window / 8,
     };
     let budget = Budget::new(&[limits], &BudgetPolicy::default()).unwrap();
-    let scribe = Scribe::new([1; 32], Arc::new(NothingToHide));
-    let mut compactor = Compactor::new(Family::O200k, &policy).with_scribe(scribe);
-    compactor.observe(&document.transcript);
-    let prompt = compactor.counted();
-    let situation = Situation {
-        prompt,
-        scale: 1.0,
-        forced: prompt * 2 > budget.threshold,
-        margin: 0,
-        roles: Roles::Open,
-        block_role: if form == Form::Anthropic {
-            Role::User
-        } else {
-            Role::System
-        },
-        reasoning: if form == Form::Responses {
-            ReasoningRule::MustKeep
-        } else {
-            ReasoningRule::MayDrop
-        },
-    };
-    let outcome = compactor.pass(&document.transcript, &budget, &policy, situation);
+    let half = budget.threshold / 2;
+    let mut session = trial::session_in(form, &policy, budget);
+    session.observe(Arc::clone(&document.transcript));
+    session.settings_mut().is_forced = session.counted() > half;
+    let outcome = session.pass();
     let written = document
-        .compacted_chunks(compactor.changes(), outcome.block.as_ref())
+        .compacted_chunks(session.changes(), outcome.block.as_ref())
         .concat();
     let value = serde_json::from_str(&written).unwrap();
     // What was wrong with a recorded conversation before is not the compaction's doing.

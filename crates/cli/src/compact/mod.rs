@@ -12,31 +12,27 @@ use std::time::Instant;
 
 use clap::Args;
 use mainstay_engine::account::Fit;
-use mainstay_engine::compaction::Compactor;
-use mainstay_engine::compaction::Moment as EngineMoment;
 use mainstay_engine::compaction::Outcome;
+use mainstay_engine::compaction::Refusal;
 use mainstay_engine::compaction::Verdict;
-use mainstay_engine::decide::Mode;
-use mainstay_engine::decide::ReasoningRule;
-use mainstay_engine::decide::Roles;
-use mainstay_engine::decide::Situation;
-use mainstay_engine::ledger::scribe::NothingToHide;
-use mainstay_engine::ledger::scribe::Scribe;
 use mainstay_engine::transcript::Finding;
 use mainstay_engine::transcript::Place;
-use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::Severity;
 use mainstay_engine::verify::Flaw;
 use mainstay_engine::verify::FlawKind;
 use mainstay_engine::verify::Weight;
+use mainstay_session::PromptSize;
+use mainstay_session::Session;
+use mainstay_session::SessionSettings;
+use mainstay_session::conversation_name;
 use mainstay_store::Store;
 use mainstay_wire::document::Document;
-use mainstay_wire::reading::WireForm;
 
 use crate::compact::report::Report;
 use crate::config::Configuration;
 use crate::config::EngineChoice;
 use crate::config::Overrides;
+use crate::config::Settings;
 use crate::config::SummaryFlags;
 use crate::config::WritingFlags;
 use crate::counting::Counting;
@@ -45,7 +41,6 @@ use crate::counting::definitions;
 use crate::input::Input;
 use crate::input::Loaded;
 use crate::input::busy;
-use crate::memory;
 use crate::output::write;
 use crate::screen::Screen;
 use crate::screen::number;
@@ -101,92 +96,62 @@ pub struct Arguments {
 
 /// Compacts.
 pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Screen) -> anyhow::Result<()> {
+    run_prepared(arguments, configuration, screen, |_| {})
+}
+
+/// The same with a session that is prepared before the pass, for tests.
+fn run_prepared(
+    arguments: &Arguments,
+    configuration: &Configuration,
+    screen: &mut Screen,
+    prepare: impl FnOnce(&mut Session),
+) -> anyhow::Result<()> {
     let started = Instant::now();
-    let to_standard_output = arguments.output.as_deref() == Some("-");
-    if to_standard_output {
+    if arguments.output.as_deref() == Some("-") {
         // Nothing but the result may stand there.
         screen.speak_on_standard_error();
     }
     let settings = configuration.settings(&overrides(arguments))?;
-    let writers = summary::Models::new(&settings, screen)?;
+    let models = summary::Models::new(&settings, screen)?;
     let loaded = arguments.input.load()?;
     let document = &loaded.document;
     refuse_to_overwrite_a_log(arguments, document)?;
     warn_of_losses(document, screen);
-    let policy = settings.policy.clone();
-    let budget = arguments.counting.budget(document, &settings)?;
-    let family = arguments.counting.family(document);
-    let mut compactor = Compactor::new(family, &policy);
-    let busy = busy("counting", arguments.input.size());
-    compactor.observe(&document.transcript);
-    drop(busy);
-    let definitions = definitions(document, family);
-    // A target that is asked for is a size of the conversation, as `inspect` counts it: what the agent program sends besides is in no
-    // file that this command reads or writes. The window has to hold it.
-    let fit = match policy.target {
-        Some(_) => Fit::IDENTITY,
-        None => calibrate(document, compactor.tally(), definitions),
-    };
-    let situation = Situation {
-        prompt: fit.apply(compactor.counted() + definitions),
-        scale: fit.scale,
-        forced: arguments.force,
-        margin: 0,
-        roles: settings.roles.into(),
-        block_role: match document.form() {
-            WireForm::Chat | WireForm::Responses => Role::System,
-            WireForm::Anthropic => Role::User,
-        },
-        reasoning: match document.form() {
-            WireForm::Responses => ReasoningRule::MustKeep,
-            WireForm::Chat | WireForm::Anthropic => ReasoningRule::MayDrop,
-        },
-    };
-    let known = writers.as_ref().map(|writers| writers.known(document));
-    let moment = EngineMoment {
-        transcript: &document.transcript,
-        budget: &budget,
-        policy: &policy,
-        situation,
-        writers: known.as_ref().zip(writers.as_ref().map(|writers| &writers.prompts)),
-    };
+    let mut session = session(arguments, &settings, document)?;
+    session.settings_mut().writers = models.as_ref().map(|models| models.writers(document));
+    prepare(&mut session);
     if arguments.plan {
         // A plan is only looked at: it needs no key and no store.
-        let compactor = compactor.with_scribe(Scribe::new([0; 32], Arc::new(NothingToHide)));
-        let plan = compactor.plan(&moment);
-        return print::plan(document, &plan, arguments.json, screen);
+        return print::plan(document, &session.plan(), arguments.json, screen);
     }
     let written = document.write();
     let original = keep::original_chunks(&loaded, &written);
-    let conversation = memory::conversation_key(document, original.first().copied().unwrap_or_default());
+    let conversation = conversation_name(document, original.first().copied().unwrap_or_default());
     // Where nothing is to be done, no store is made for it.
-    let plan = compactor.plan(&moment);
     let mut store = None;
-    if plan.mode != Mode::Nothing {
+    if session.needs_pass() {
         let mut opened = Store::open(&settings.store_path()?)?;
-        compactor = compactor.with_scribe(memory::scribe(&mut opened, document, &conversation, settings.redact)?);
-        compactor.observe(&document.transcript);
+        session.resume(&mut opened, &conversation)?;
         store = Some(opened);
     }
-    let mut outcome = match &writers {
-        Some(writers) => writers.pass(&mut compactor, &moment, document, screen)?,
-        None => compactor.pass(&document.transcript, &budget, &policy, situation),
+    let mut outcome = match &models {
+        Some(models) => models.pass(&mut session, document, screen)?,
+        None => session.pass(),
     };
-    refuse_broken(document, &compactor, situation.roles, &mut outcome);
-    let missed = missed_target(&compactor, &moment, &mut outcome);
-    let spent = writers.as_ref().map(summary::Models::spent);
-    let mut report = Report::new(document, &outcome, &budget, spent);
+    let missed = missed_target(&session, &mut outcome);
+    let spent = models.as_ref().map(summary::Models::spent);
+    let mut report = Report::new(document, &outcome, &session.settings().budget, spent);
     report.smallest_target = missed.as_ref().and_then(|missed| missed.smallest);
     match (&outcome.verdict, &mut store) {
         (Verdict::Compacted, Some(store)) => {
-            let moment = keep::Moment {
+            let kept = keep::Kept {
                 document,
                 original: &original,
                 conversation: &conversation,
                 spent,
-                started,
+                duration: started.elapsed(),
             };
-            let (checkpoint, result) = keep::keep(arguments, &moment, &compactor, &outcome, store)?;
+            let (checkpoint, result) = keep::keep(arguments, &kept, &session, &outcome, store)?;
             report.checkpoint = Some(checkpoint.to_string());
             write(arguments.output.as_deref(), result.as_bytes(), screen)?;
         }
@@ -202,6 +167,28 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
         print::outcome(&report, arguments.output.as_deref(), arguments.store.as_deref(), screen)?;
     }
     missed.map_or(Ok(()), |missed| Err(missed.into()))
+}
+
+/// The session for a document, with everything that the flags and the configuration say.
+fn session(arguments: &Arguments, settings: &Settings, document: &Document) -> anyhow::Result<Session> {
+    let budget = arguments.counting.budget(document, settings)?;
+    let family = arguments.counting.family(document);
+    let mut made = SessionSettings::with_budget(document.form(), family, settings.policy.clone(), budget);
+    made.rules = document.form().rules(settings.roles.into());
+    made.redaction = settings.redaction();
+    made.is_forced = arguments.force;
+    let busy = busy("counting", arguments.input.size());
+    let mut session = Session::of(made, Arc::clone(&document.transcript));
+    drop(busy);
+    let beside = definitions(document, family);
+    // A target that is asked for is a size of the conversation, as `inspect` counts it: what the agent program sends besides is in no
+    // file that this command reads or writes. The window has to hold it.
+    let fit = match settings.policy.target {
+        Some(_) => Fit::IDENTITY,
+        None => calibrate(document, session.tally(), beside),
+    };
+    session.settings_mut().prompt = PromptSize::Calibrated { fit, beside };
+    Ok(session)
 }
 
 /// Says that a source is damaged: what could not be read is in no result.
@@ -245,20 +232,18 @@ impl std::error::Error for TargetNotMet {}
 
 /// Whether a target that was asked for was missed. What pruning alone comes to is then not given out either: a result is
 /// at or under its target.
-fn missed_target(compactor: &Compactor, moment: &EngineMoment<'_>, outcome: &mut Outcome) -> Option<TargetNotMet> {
-    let target = moment
-        .policy
-        .target
-        .filter(|target| moment.situation.prompt > *target)?;
+fn missed_target(session: &Session, outcome: &mut Outcome) -> Option<TargetNotMet> {
+    let prompt = outcome.plan.tokens_before;
+    let target = session.settings().policy.target.filter(|target| prompt > *target)?;
     let is_fatal = |flaw: &Flaw| flaw.weight == Weight::Fatal;
     let is_size = |flaw: &Flaw| matches!(flaw.kind, FlawKind::OverTarget | FlawKind::NotSmaller);
     match outcome.verdict {
         Verdict::Compacted if !outcome.missed_target() => return None,
         Verdict::Compacted => {
-            outcome.verdict = Verdict::Unchanged(format!(
-                "pruning comes down to {} tokens, above the target of {target}",
-                outcome.prompt_after
-            ));
+            outcome.verdict = Verdict::Unchanged(Refusal::AboveTarget {
+                size: outcome.prompt_after,
+                target,
+            });
             outcome.dropped.clear();
             outcome.earliest_changed = None;
         }
@@ -266,37 +251,11 @@ fn missed_target(compactor: &Compactor, moment: &EngineMoment<'_>, outcome: &mut
         Verdict::Unchanged(_) if outcome.flaws.iter().any(|flaw| is_fatal(flaw) && !is_size(flaw)) => return None,
         Verdict::Unchanged(_) => {}
     }
-    outcome.prompt_after = outcome.plan.tokens_before;
+    outcome.prompt_after = prompt;
     Some(TargetNotMet {
         target,
-        smallest: before_the_pass(compactor, moment).smallest_target(moment),
+        smallest: session.smallest_target(),
     })
-}
-
-/// A compactor that has learned the conversation and changed nothing yet.
-fn before_the_pass(compactor: &Compactor, moment: &EngineMoment<'_>) -> Compactor {
-    let mut fresh = Compactor::new(compactor.tally().family(), moment.policy);
-    if let Some(scribe) = compactor.scribe() {
-        fresh = fresh.with_scribe(scribe.clone());
-    }
-    fresh.observe(moment.transcript);
-    fresh
-}
-
-/// A last look at the whole: what the provider would refuse, and did not before, is not given out.
-fn refuse_broken(document: &Document, compactor: &Compactor, roles: Roles, outcome: &mut Outcome) {
-    if outcome.verdict != Verdict::Compacted {
-        return;
-    }
-    let mut found = document.new_flaws(compactor, roles);
-    if let Some(flaw) = found.first() {
-        outcome.verdict = Verdict::Unchanged(format!(
-            "the result was refused ({}): {}",
-            flaw.kind.code(),
-            flaw.detail
-        ));
-        outcome.flaws.append(&mut found);
-    }
 }
 
 /// An agent's log must not become a request body behind its back.
@@ -337,3 +296,7 @@ fn write_original(arguments: &Arguments, loaded: &Loaded, screen: &mut Screen) -
         Some(_) | None => write(arguments.output.as_deref(), loaded.document.write().as_bytes(), screen),
     }
 }
+
+#[cfg(test)]
+#[path = "compact_tests.rs"]
+mod tests;

@@ -6,6 +6,7 @@ use mainstay_engine::decide::Plan;
 use mainstay_wire::document::Document;
 
 use crate::compact::report::FlawReport;
+use crate::compact::report::Hint;
 use crate::compact::report::PlanReport;
 use crate::compact::report::Report;
 use crate::compact::report::SummaryReport;
@@ -21,13 +22,14 @@ pub fn outcome(report: &Report, output: Option<&str>, store: Option<&Path>, scre
         screen.line(&format!("Nothing was changed: {}.", report.reason))?;
         if let Some(smallest) = report.smallest_target {
             screen.line(&format!("Smallest possible target: {} tokens.", number(smallest)))?;
-        } else if report.reason.contains("a compaction was asked for") {
-            screen.faint("A lower --tail leaves more to compact; --target reaches into recent outputs.")?;
-        } else if report.reason.contains("is below the threshold") || report.reason.contains("is not above the target")
-        {
-            screen.faint("--force compacts all the same; --window or --target say what it must fit.")?;
-        } else if report.reason.contains("head or tail") {
-            screen.faint("A lower --tail leaves more to compact.")?;
+        } else if let Some(hint) = report.hint {
+            screen.faint(match hint {
+                Hint::LowerTailOrTarget => {
+                    "A lower --tail leaves more to compact; --target reaches into recent outputs."
+                }
+                Hint::Force => "--force compacts all the same; --window or --target say what it must fit.",
+                Hint::LowerTail => "A lower --tail leaves more to compact.",
+            })?;
         }
         return Ok(());
     }
@@ -53,13 +55,13 @@ pub fn outcome(report: &Report, output: Option<&str>, store: Option<&Path>, scre
     screen.table(&["KIND", ">PARTS", ">BEFORE", ">AFTER"], rows.collect())?;
     screen.heading("Why")?;
     for reason in &report.reasons {
-        screen.line(&format!("  {}", plain(reason)))?;
+        screen.line(&format!("  {}", plain(&reason.text)))?;
     }
     if let Some(summary) = &report.summary {
         written(summary, screen)?;
     }
     // Why there is no summary stands above already.
-    let is_told = |flaw: &&FlawReport| report.reasons.iter().any(|reason| reason.contains(&flaw.detail));
+    let is_told = |flaw: &&FlawReport| report.reasons.iter().any(|reason| reason.text.contains(&flaw.detail));
     let flaws: Vec<&FlawReport> = report.flaws.iter().filter(|flaw| !is_told(flaw)).collect();
     if !flaws.is_empty() {
         screen.heading("To know")?;
@@ -135,7 +137,7 @@ pub fn plan(document: &Document, plan: &Plan, as_json: bool, screen: &mut Screen
     ))?;
     screen.heading("Why")?;
     for reason in &report.reasons {
-        screen.line(&format!("  {reason}"))?;
+        screen.line(&format!("  {}", reason.text))?;
     }
     if report.actions.is_empty() {
         return Ok(());

@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 
 use mainstay_engine::account::Budget;
 use mainstay_engine::compaction::Outcome;
+use mainstay_engine::compaction::Refusal;
 use mainstay_engine::compaction::Verdict;
 use mainstay_engine::compaction::WritingDone;
 use mainstay_engine::decide::Plan;
+use mainstay_engine::decide::PlanReason;
+use mainstay_engine::decide::joined;
 use mainstay_engine::transcript::Part;
 use mainstay_llm::price::Spent;
 use mainstay_wire::document::Document;
@@ -18,9 +21,10 @@ pub struct Report {
     pub format: &'static str,
     pub compacted: bool,
     pub reason: String,
-    /// The same one by one, for people: a reason may have any punctuation in it.
+    pub refusal: Option<&'static str>,
+    pub reasons: Vec<ReasonReport>,
     #[serde(skip)]
-    pub reasons: Vec<String>,
+    pub hint: Option<Hint>,
     pub mode: &'static str,
     pub made: Option<&'static str>,
     pub window: u64,
@@ -68,6 +72,48 @@ pub struct FlawReport {
     pub detail: String,
 }
 
+/// A reason of the plan: a code for programs, which stays, and a sentence for people, which may change.
+#[derive(Debug, Serialize)]
+pub struct ReasonReport {
+    pub code: &'static str,
+    pub text: String,
+}
+
+impl ReasonReport {
+    fn new(reason: &PlanReason) -> Self {
+        Self {
+            code: reason.code(),
+            text: reason.to_string(),
+        }
+    }
+}
+
+/// What a person can do where nothing was changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hint {
+    /// It was forced and there is nothing left to take.
+    LowerTailOrTarget,
+    /// It is not due.
+    Force,
+    /// Everything is head or tail.
+    LowerTail,
+}
+
+impl Hint {
+    fn of(refusal: &Refusal) -> Option<Self> {
+        let Refusal::Planned(reasons) = refusal else {
+            return None;
+        };
+        if reasons.iter().any(PlanReason::is_forced) {
+            Some(Hint::LowerTailOrTarget)
+        } else if reasons.iter().any(PlanReason::is_below) {
+            Some(Hint::Force)
+        } else {
+            reasons.contains(&PlanReason::NoMiddle).then_some(Hint::LowerTail)
+        }
+    }
+}
+
 impl Report {
     /// Puts the report together; the checkpoint is filled in once there is one.
     pub fn new(document: &Document, outcome: &Outcome, budget: &Budget, spent: Option<Spent>) -> Self {
@@ -82,12 +128,20 @@ impl Report {
             format: document.format.name,
             compacted: outcome.verdict == Verdict::Compacted,
             reason: match &outcome.verdict {
-                Verdict::Compacted => outcome.plan.reasons.join("; "),
-                Verdict::Unchanged(reason) => reason.clone(),
+                Verdict::Compacted => joined(&outcome.plan.reasons),
+                Verdict::Unchanged(refusal) => refusal.to_string(),
             },
-            reasons: outcome.plan.reasons.clone(),
+            refusal: match &outcome.verdict {
+                Verdict::Compacted => None,
+                Verdict::Unchanged(refusal) => Some(refusal.code()),
+            },
+            reasons: outcome.plan.reasons.iter().map(ReasonReport::new).collect(),
+            hint: match &outcome.verdict {
+                Verdict::Compacted => None,
+                Verdict::Unchanged(refusal) => Hint::of(refusal),
+            },
             mode: outcome.plan.mode.name(),
-            made: (outcome.verdict == Verdict::Compacted).then(|| outcome.mode()),
+            made: (outcome.verdict == Verdict::Compacted).then(|| outcome.mode().name()),
             window: budget.window,
             threshold: budget.threshold,
             target: outcome.plan.target,
@@ -144,7 +198,7 @@ pub struct PlanReport {
     pub tail_start: usize,
     pub pinned: Option<usize>,
     pub writing: Option<WritingReport>,
-    pub reasons: Vec<String>,
+    pub reasons: Vec<ReasonReport>,
     pub actions: Vec<ActionReport>,
 }
 
@@ -200,7 +254,7 @@ impl PlanReport {
                 tokens: writing.tokens,
                 input: writing.input,
             }),
-            reasons: plan.reasons.clone(),
+            reasons: plan.reasons.iter().map(ReasonReport::new).collect(),
             actions: actions.collect(),
         }
     }

@@ -8,8 +8,6 @@ use std::sync::PoisonError;
 
 use anyhow::Context;
 use indicatif::ProgressBar;
-use mainstay_engine::compaction::Compactor;
-use mainstay_engine::compaction::Moment;
 use mainstay_engine::compaction::Outcome;
 use mainstay_engine::decide::InPlace;
 use mainstay_engine::decide::Writers;
@@ -23,6 +21,9 @@ use mainstay_llm::chain::Event;
 use mainstay_llm::client::Client;
 use mainstay_llm::price::Spent;
 use mainstay_llm::summarise;
+use mainstay_llm::summarise::Summariser;
+use mainstay_session::Session;
+use mainstay_session::SummaryWriters;
 use mainstay_wire::document::Document;
 use mainstay_wire::reading::WireForm;
 use tokio::time::Instant;
@@ -42,7 +43,7 @@ pub struct Models {
     chain: Chain,
     /// The first of them alone: the conversation's own model, if it is that one.
     own: Chain,
-    pub prompts: Prompts,
+    prompts: Prompts,
 }
 
 impl Models {
@@ -95,13 +96,16 @@ impl Models {
         })
     }
 
-    /// What the engine has to know of them for this conversation.
-    pub fn known(&self, document: &Document) -> Writers {
+    /// What a session has to know of them for this conversation.
+    pub fn writers(&self, document: &Document) -> SummaryWriters {
         let models = self.chain.models();
-        Writers {
-            window: self.chain.smallest_window().unwrap_or(0),
-            output: models.iter().map(|model| model.output).min().unwrap_or(0),
-            in_place: self.in_place(document),
+        SummaryWriters {
+            models: Writers {
+                window: self.chain.smallest_window().unwrap_or(0),
+                output: models.iter().map(|model| model.output).min().unwrap_or(0),
+                in_place: self.in_place(document),
+            },
+            prompts: self.prompts.clone(),
         }
     }
 
@@ -132,13 +136,7 @@ impl Models {
 
     /// Makes a pass. Ctrl-C ends it with nothing done. A failure that neither reasons nor flaws tell of is told on
     /// standard error: where another model has answered, a key or an address may still have to be mended.
-    pub fn pass(
-        &self,
-        compactor: &mut Compactor,
-        moment: &Moment<'_>,
-        document: &Document,
-        screen: &mut Screen,
-    ) -> anyhow::Result<Outcome> {
+    pub fn pass(&self, session: &mut Session, document: &Document, screen: &mut Screen) -> anyhow::Result<Outcome> {
         let given_up = Mutex::new(BTreeMap::new());
         let bar = ProgressBar::new_spinner();
         bar.enable_steady_tick(std::time::Duration::from_millis(120));
@@ -164,10 +162,11 @@ impl Models {
             until: self.chain.deadline.map(|deadline| Instant::now() + deadline),
             watch: &watch,
         };
+        let mut summariser = Summariser::new(&writers);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let outcome = runtime.block_on(async {
             tokio::select! {
-                outcome = summarise::pass(compactor, moment, &writers) => Ok(outcome),
+                outcome = session.pass_with(async |request| summariser.reply(request).await) => Ok(outcome),
                 pressed = tokio::signal::ctrl_c() => {
                     pressed?;
                     Err(anyhow::anyhow!("interrupted; nothing was changed and nothing was kept"))
@@ -177,7 +176,8 @@ impl Models {
         bar.finish_and_clear();
         if let Ok(outcome) = &outcome {
             let flaws = outcome.flaws.iter().map(|flaw| &flaw.detail);
-            let told: Vec<&String> = outcome.plan.reasons.iter().chain(flaws).collect();
+            let reasons = outcome.plan.reasons.iter().map(ToString::to_string);
+            let told: Vec<String> = reasons.chain(flaws.cloned()).collect();
             let given_up = given_up.into_inner().unwrap_or_else(PoisonError::into_inner);
             let untold = given_up
                 .values()

@@ -32,7 +32,6 @@ pub use models::Candidate;
 pub use proxy::ProxyOverrides;
 pub use settings::Asking;
 pub use settings::Overrides;
-pub use settings::Redact;
 pub use settings::Settings;
 pub use settings::SummarySettings;
 
@@ -43,6 +42,7 @@ use clap::Args;
 use clap::Subcommand;
 use mainstay_llm::model::Model;
 use mainstay_proxy::door::Token;
+use mainstay_session::Redaction;
 
 use crate::config::origin::Origin;
 use crate::config::place::Place;
@@ -133,6 +133,16 @@ impl Configuration {
 }
 
 impl Settings {
+    /// What is hidden wherever a history is shown or summarised.
+    pub fn redaction(&self) -> Redaction {
+        Redaction::Secrets(self.redact.of_history())
+    }
+
+    /// The same, unless somebody asked for everything as it is.
+    pub fn redaction_unless(&self, is_raw: bool) -> Redaction {
+        if is_raw { Redaction::Off } else { self.redaction() }
+    }
+
     /// The models that write summaries, with their keys read; none where no model is configured.
     pub fn summary(&self) -> Option<SummarySettings> {
         self.summary_with(&environment::variable)

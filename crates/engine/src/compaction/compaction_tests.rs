@@ -4,8 +4,12 @@ use std::sync::Arc;
 
 use super::*;
 use crate::account::measure;
+use crate::decide::PlanReason;
+use crate::decide::ProviderForm;
+use crate::decide::ProviderRules;
 use crate::decide::ReasoningRule;
 use crate::decide::Roles;
+use crate::decide::Situation;
 use crate::ledger::memory::Memory;
 use crate::ledger::scribe::NothingToHide;
 use crate::transcript::CallId;
@@ -89,12 +93,22 @@ fn pass(compactor: &mut Compactor, transcript: &Transcript, target: u64) -> Outc
         prompt: compactor.counted(),
         scale: 1.0,
         forced: true,
-        reasoning: ReasoningRule::MayDrop,
         margin: 0,
-        block_role: Role::User,
-        roles: Roles::Open,
+        rules: ProviderRules {
+            form: ProviderForm::Anthropic,
+            block_role: Role::User,
+            reasoning: ReasoningRule::MayDrop,
+            roles: Roles::Open,
+        },
     };
-    compactor.pass(transcript, &budget, &policy, situation)
+    compactor.pass(&PassInput {
+        transcript,
+        budget: &budget,
+        policy: &policy,
+        situation,
+        writers: None,
+        fault: None,
+    })
 }
 
 #[test]
@@ -192,7 +206,7 @@ fn what_a_block_does_not_need_goes_to_a_longer_tail() {
             .plan
             .reasons
             .iter()
-            .any(|reason| reason.contains("stay as they are")),
+            .any(|reason| matches!(reason, PlanReason::MoreMessagesStay { .. })),
         "{:?}",
         outcome.plan.reasons
     );

@@ -3,7 +3,7 @@
 //! Asked for only where a target was missed, so that it may cost a few more plans and attempts.
 
 use crate::compaction::Compactor;
-use crate::compaction::Moment;
+use crate::compaction::PassInput;
 use crate::compaction::Verdict;
 use crate::decide::Engine;
 use crate::decide::Mode;
@@ -20,25 +20,25 @@ const TRIAL_PRECISION: u64 = 50;
 
 impl Compactor {
     /// The smallest target that a pass without any model meets; `None` where no pass makes the conversation smaller.
-    pub fn smallest_target(&self, moment: &Moment<'_>) -> Option<u64> {
-        match moment.policy.engine {
-            Engine::Prune => self.smallest_pruned(moment),
-            Engine::Auto | Engine::Ledger | Engine::Summary | Engine::Hybrid => self.smallest_replaced(moment),
+    pub fn smallest_target(&self, input: &PassInput<'_>) -> Option<u64> {
+        match input.policy.engine {
+            Engine::Prune => self.smallest_pruned(input),
+            Engine::Auto | Engine::Ledger | Engine::Summary | Engine::Hybrid => self.smallest_replaced(input),
         }
     }
 
     /// What everything pruned comes to. A smaller target leaves a smaller tail and with it more to prune, so that the size is
     /// found from below: the first target at or above the size that it leads to.
-    fn smallest_pruned(&self, moment: &Moment<'_>) -> Option<u64> {
+    fn smallest_pruned(&self, input: &PassInput<'_>) -> Option<u64> {
         let mut target = 1;
         for _ in 0..MOST_TRIALS {
-            let policy = with_target(moment, target);
-            let mut situation = moment.situation;
+            let policy = with_target(input, target);
+            let mut situation = input.situation;
             situation.margin = target;
-            let trial = Moment {
+            let trial = PassInput {
                 policy: &policy,
                 situation,
-                ..*moment
+                ..*input
             };
             let plan = self.plan(&trial);
             if plan.mode != Mode::PruneOnly {
@@ -55,23 +55,23 @@ impl Compactor {
     }
 
     /// Plans tell where there is room for a block; whether it fits is tried.
-    fn smallest_replaced(&self, moment: &Moment<'_>) -> Option<u64> {
-        let prompt = moment.situation.prompt;
+    fn smallest_replaced(&self, input: &PassInput<'_>) -> Option<u64> {
+        let prompt = input.situation.prompt;
         let can_be_planned = |target: u64| {
-            let policy = with_target(moment, target);
-            let plan = self.plan(&Moment {
+            let policy = with_target(input, target);
+            let plan = self.plan(&PassInput {
                 policy: &policy,
-                ..*moment
+                ..*input
             });
             is_feasible(&plan)
         };
-        let planned = first_met(moment.policy.target.unwrap_or(0), prompt, 1, can_be_planned)?;
+        let planned = first_met(input.policy.target.unwrap_or(0), prompt, 1, can_be_planned)?;
         let is_met = |target: u64| {
-            let policy = with_target(moment, target);
-            let trial = Moment {
+            let policy = with_target(input, target);
+            let trial = PassInput {
                 policy: &policy,
                 writers: None,
-                ..*moment
+                ..*input
             };
             let outcome = self.clone().pass_alone(&trial, self.plan(&trial));
             outcome.verdict == Verdict::Compacted
@@ -111,10 +111,10 @@ fn first_met(missed: u64, prompt: u64, precision: u64, is_met: impl Fn(u64) -> b
     Some(found)
 }
 
-fn with_target(moment: &Moment<'_>, target: u64) -> Policy {
+fn with_target(input: &PassInput<'_>, target: u64) -> Policy {
     Policy {
         target: Some(target),
-        ..moment.policy.clone()
+        ..input.policy.clone()
     }
 }
 

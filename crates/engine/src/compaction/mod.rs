@@ -9,15 +9,15 @@
 
 mod asking;
 mod floor;
-mod moment;
 mod outcome;
+mod pass_input;
 mod replacing;
 mod requests;
 mod review;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::panic::AssertUnwindSafe;
-use std::panic::catch_unwind;
+use std::collections::BTreeSet;
 
 pub use crate::decide::Seat;
 
@@ -32,7 +32,6 @@ use crate::decide::Planned;
 use crate::decide::Policy;
 use crate::decide::Progress;
 use crate::decide::ReplacementInput;
-use crate::decide::Situation;
 use crate::decide::Standing;
 use crate::decide::Survey;
 use crate::decide::budget_before_due;
@@ -50,6 +49,7 @@ use crate::transform::changed_message;
 use crate::transform::prune;
 use crate::verify::Flaw;
 use crate::verify::Weight;
+use crate::verify::check_acceptance;
 use crate::verify::check_leaks;
 use crate::verify::check_scope;
 use crate::verify::check_size;
@@ -58,16 +58,17 @@ use crate::verify::check_target;
 pub use asking::Ask;
 pub use asking::Pending;
 pub use asking::Step;
-pub use moment::Moment;
 pub use outcome::Block;
 pub use outcome::Outcome;
+pub use outcome::PassMode;
+pub use outcome::Refusal;
 pub use outcome::Verdict;
 pub use outcome::WritingDone;
+pub use pass_input::InjectedFault;
+pub use pass_input::PassInput;
 
 /// How often a target that was just missed is aimed at again.
 const MOST_CORRECTIONS: usize = 3;
-/// Said when there is no block to put in place of anything.
-const FAILED: &str = "the ledger could not be written, so nothing was changed";
 /// Tokens that each correction aims below what was missed.
 const CORRECTION_MARGIN: u64 = 50;
 
@@ -84,8 +85,6 @@ enum TargetRule {
 #[derive(Clone, Debug)]
 pub struct Compactor {
     scribe: Option<Scribe>,
-    /// Whether the ledger could not take a message in; it is not asked again.
-    has_failed: bool,
     block: Option<Block>,
     /// What changes save, by message.
     saved_in: BTreeMap<u32, u64>,
@@ -106,7 +105,6 @@ impl Compactor {
             changes: BTreeMap::new(),
             saved: 0,
             scribe: None,
-            has_failed: false,
             block: None,
             saved_in: BTreeMap::new(),
         }
@@ -122,10 +120,8 @@ impl Compactor {
     pub fn observe(&mut self, transcript: &Transcript) {
         self.tally.extend(transcript.messages());
         self.survey.observe(transcript);
-        // Whatever a message does to the ledger, the conversation itself must come through.
-        if let Some(scribe) = self.scribe.as_mut().filter(|_| !self.has_failed) {
-            let fold = AssertUnwindSafe(|| scribe.observe(transcript.messages()));
-            self.has_failed = catch_unwind(fold).is_err();
+        if let Some(scribe) = self.scribe.as_mut() {
+            scribe.observe(transcript.messages());
         }
     }
 
@@ -155,14 +151,14 @@ impl Compactor {
     }
 
     /// Plans a pass without making it.
-    pub fn plan(&self, moment: &Moment<'_>) -> Plan {
-        let Moment {
+    pub fn plan(&self, input: &PassInput<'_>) -> Plan {
+        let PassInput {
             transcript,
             budget,
             policy,
             situation,
             ..
-        } = *moment;
+        } = *input;
         let mut plan = plan(
             transcript,
             &self.tally,
@@ -172,55 +168,48 @@ impl Compactor {
             policy,
             situation,
         );
-        if plan.mode == Mode::Full && self.has_failed {
-            plan.mode = Mode::Nothing;
-            plan.reasons.push(FAILED.to_owned());
-        }
         if plan.mode == Mode::Full && self.scribe.is_some() {
-            let early = early_budget(moment);
-            let input = self.replacement_input(moment, early.as_ref().unwrap_or(budget));
-            plan_replacement(&mut plan, &input);
-            plan_writing(&mut plan, policy, moment.writers.map(|(writers, _)| writers));
+            let early = early_budget(input);
+            let replacement_input = self.replacement_input(input, early.as_ref().unwrap_or(budget));
+            plan_replacement(&mut plan, &replacement_input);
+            plan_writing(&mut plan, policy, input.writers.map(|(writers, _)| writers));
         }
         plan
     }
 
-    fn replacement_input<'a>(&'a self, moment: &Moment<'a>, budget: &'a Budget) -> ReplacementInput<'a> {
+    fn replacement_input<'a>(&'a self, input: &PassInput<'a>, budget: &'a Budget) -> ReplacementInput<'a> {
         let scribe = self.scribe.as_ref();
         ReplacementInput {
-            transcript: moment.transcript,
+            transcript: input.transcript,
             tally: &self.tally,
             standing: Standing {
                 counted: self.counted(),
                 earlier_block: scribe.and_then(Scribe::resumed_block),
-                first_words_hold: scribe.is_some_and(|scribe| scribe.first_words_hold(moment.transcript.messages())),
+                first_words_hold: scribe.is_some_and(|scribe| scribe.first_words_hold(input.transcript.messages())),
             },
             budget,
-            policy: moment.policy,
-            situation: moment.situation,
+            policy: input.policy,
+            situation: input.situation,
         }
     }
 
     /// Makes a pass without any model: decides, prunes or replaces, verifies, and adopts the result unless verify
     /// refuses it.
-    pub fn pass(&mut self, transcript: &Transcript, budget: &Budget, policy: &Policy, situation: Situation) -> Outcome {
-        let moment = Moment {
-            transcript,
-            budget,
-            policy,
-            situation,
+    pub fn pass(&mut self, input: &PassInput<'_>) -> Outcome {
+        let alone = PassInput {
             writers: None,
+            ..*input
         };
-        self.pass_alone(&moment, self.plan(&moment))
+        self.pass_alone(&alone, self.plan(&alone))
     }
 
     /// Carries a plan out without asking anybody.
-    fn pass_alone(&mut self, moment: &Moment<'_>, plan: Plan) -> Outcome {
+    fn pass_alone(&mut self, input: &PassInput<'_>, plan: Plan) -> Outcome {
         let prunes = plan.mode == Mode::PruneOnly;
-        let mut outcome = self.attempt(moment, plan, TargetRule::Meet);
+        let mut outcome = self.attempt(input, plan, TargetRule::Meet);
         // Plans estimate what placeholders will cost; a target that was just missed is aimed at again, lower.
-        let mut situation = moment.situation;
-        let Some(target) = moment.policy.target else {
+        let mut situation = input.situation;
+        let Some(target) = input.policy.target else {
             return outcome;
         };
         for round in 1..=MOST_CORRECTIONS {
@@ -235,49 +224,49 @@ impl Compactor {
             if round == MOST_CORRECTIONS && outcome.plan.mode == Mode::PruneOnly {
                 situation.margin = target;
             }
-            let lower = Moment { situation, ..*moment };
+            let lower = PassInput { situation, ..*input };
             outcome = self.attempt(&lower, self.plan(&lower), TargetRule::Meet);
         }
-        if outcome.missed_target() && moment.policy.engine == Engine::Prune {
+        if outcome.missed_target() && input.policy.engine == Engine::Prune {
             situation.margin = target;
-            let lowest = Moment { situation, ..*moment };
+            let lowest = PassInput { situation, ..*input };
             outcome = self.attempt(&lowest, self.plan(&lowest), TargetRule::Approach);
         }
         // Pruning that was expected to be enough and was not leaves the middle to be replaced, for the target as it was asked for.
         let is_unmet = outcome.missed_target() || outcome.plan.mode == Mode::Nothing;
-        if prunes && is_unmet && moment.policy.engine == Engine::Auto {
+        if prunes && is_unmet && input.policy.engine == Engine::Auto {
             let policy = Policy {
                 engine: Engine::Ledger,
-                ..moment.policy.clone()
+                ..input.policy.clone()
             };
-            let replacing = Moment {
+            let replacing = PassInput {
                 policy: &policy,
-                ..*moment
+                ..*input
             };
             return self.pass_alone(&replacing, self.plan(&replacing));
         }
         outcome
     }
 
-    fn attempt(&mut self, moment: &Moment<'_>, plan: Plan, rule: TargetRule) -> Outcome {
-        let Moment {
+    fn attempt(&mut self, input: &PassInput<'_>, plan: Plan, rule: TargetRule) -> Outcome {
+        let PassInput {
             transcript,
             policy,
             situation,
             ..
-        } = *moment;
+        } = *input;
         let before = self.counted();
         let mut outcome = Outcome::untouched(plan, before, situation.prompt);
         match (outcome.plan.mode, outcome.plan.replacement.take()) {
             (Mode::PruneOnly, _) => {}
             (Mode::Full, Some(replacement)) => {
                 outcome.plan.replacement = Some(replacement.clone());
-                self.replace_alone(moment, replacement, &mut outcome);
+                self.replace_alone(input, replacement, &mut outcome);
                 return outcome;
             }
             (Mode::Full | Mode::Nothing, _) => return outcome,
         }
-        let pruned = self.pruned(moment, &outcome.plan);
+        let pruned = self.pruned(input, &outcome.plan);
         let saved = pruned.saved();
         outcome.counted_after = before.saturating_sub(saved);
         outcome.prompt_after = situation.prompt.saturating_sub((saved as f64 * situation.scale) as u64);
@@ -301,6 +290,12 @@ impl Compactor {
         if outcome.is_refused() {
             return outcome;
         }
+        let mut changes = self.changes.clone();
+        changes.extend(pruned.changes.clone());
+        outcome.flaws.extend(check_whole(input, &changes, self.block.as_ref()));
+        if outcome.is_refused() {
+            return outcome;
+        }
         outcome.verdict = Verdict::Compacted;
         outcome.earliest_changed = pruned.changes.keys().next().map(|spot| spot.message as usize);
         outcome.changes = pruned.changes.clone();
@@ -310,15 +305,15 @@ impl Compactor {
             *self.saved_in.entry(dropped.spot.message).or_default() += dropped.tokens - dropped.tokens_left;
         }
         self.progress.changed.extend(pruned.changes.keys().copied());
-        self.changes.extend(pruned.changes);
+        self.changes = changes;
         self.advance(&outcome.plan);
         outcome
     }
 
     /// What pruning by a plan would change.
-    fn pruned(&self, moment: &Moment<'_>, plan: &Plan) -> Pruned {
+    fn pruned(&self, input: &PassInput<'_>, plan: &Plan) -> Pruned {
         let hide = |text: &str| self.scribe.as_ref().and_then(|scribe| scribe.hide(text));
-        prune(moment.transcript, plan, self.tally.family(), &hide)
+        prune(input.transcript, plan, self.tally.family(), &hide)
     }
 
     /// What a text shows that was to be hidden: the same setting that hides looks for what is left.
@@ -355,26 +350,45 @@ impl Compactor {
 
     /// The conversation with all changes so far.
     pub fn messages(&self, transcript: &Transcript) -> Vec<Message> {
-        let changed: std::collections::BTreeSet<u32> = self.changes.keys().map(|spot| spot.message).collect();
-        let messages = transcript.messages().iter().enumerate();
-        let kept = messages.filter(|(index, _)| self.block.as_ref().is_none_or(|block| block.span.keeps(*index)));
-        let mut messages: Vec<Message> = kept
-            .map(|(index, message)| match changed.contains(&(index as u32)) {
-                true => changed_message(index, message, &self.changes),
-                false => message.clone(),
-            })
-            .collect();
-        if let Some(block) = &self.block {
-            messages = seated(messages, &block.span, block.message.clone(), block.seat);
-        }
-        messages
+        let emitted = emitted(transcript, &self.changes, self.block.as_ref());
+        emitted.into_iter().map(Cow::into_owned).collect()
     }
 }
 
+/// A conversation with changes and a block. Only what is changed is copied.
+fn emitted<'a>(
+    transcript: &'a Transcript,
+    changes: &BTreeMap<Spot, Change>,
+    block: Option<&Block>,
+) -> Vec<Cow<'a, Message>> {
+    let changed: BTreeSet<u32> = changes.keys().map(|spot| spot.message).collect();
+    let messages = transcript.messages().iter().enumerate();
+    let kept = messages.filter(|(index, _)| block.is_none_or(|block| block.span.keeps(*index)));
+    let messages: Vec<Cow<'_, Message>> = kept
+        .map(|(index, message)| match changed.contains(&(index as u32)) {
+            true => Cow::Owned(changed_message(index, message, changes)),
+            false => Cow::Borrowed(message),
+        })
+        .collect();
+    match block {
+        Some(block) => seated(messages, &block.span, block.message.clone(), block.seat),
+        None => messages,
+    }
+}
+
+/// A last look at the whole before it is adopted: what the provider would refuse, and did not before.
+fn check_whole(input: &PassInput<'_>, changes: &BTreeMap<Spot, Change>, block: Option<&Block>) -> Vec<Flaw> {
+    let mut result = emitted(input.transcript, changes, block);
+    if let Some(fault) = input.fault {
+        fault(&mut result);
+    }
+    check_acceptance(input.transcript.messages(), &result, input.situation.rules)
+}
+
 /// The budget of a pass that was asked for before one is due.
-fn early_budget(moment: &Moment<'_>) -> Option<Budget> {
-    let is_early = moment.situation.forced && moment.policy.target.is_none();
-    is_early.then(|| budget_before_due(moment.budget, moment.situation.prompt))
+fn early_budget(input: &PassInput<'_>) -> Option<Budget> {
+    let is_early = input.situation.forced && input.policy.target.is_none();
+    is_early.then(|| budget_before_due(input.budget, input.situation.prompt))
 }
 
 #[cfg(test)]

@@ -1,11 +1,14 @@
 //! What a pass came to.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use crate::decide::Plan;
+use crate::decide::PlanReason;
 use crate::decide::Seat;
 use crate::decide::Span;
 use crate::decide::Way;
+use crate::decide::joined;
 use crate::ledger::memory::Carried;
 use crate::transcript::Message;
 use crate::transcript::Spot;
@@ -21,7 +24,91 @@ pub enum Verdict {
     /// The conversation was compacted.
     Compacted,
     /// It stays as it is, for this reason.
-    Unchanged(String),
+    Unchanged(Refusal),
+}
+
+/// Why a conversation stays as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The plan has nothing to do, and says why.
+    Planned(Vec<PlanReason>),
+    /// There is no block to put in place of anything.
+    LedgerNotWritten,
+    /// The result has a fatal flaw.
+    Flawed {
+        /// Of which kind.
+        kind: FlawKind,
+        /// What is wrong.
+        detail: String,
+    },
+    /// Pruning, and nothing else was allowed, stays above the target.
+    AboveTarget {
+        /// What it comes down to.
+        size: u64,
+        /// The target.
+        target: u64,
+    },
+}
+
+impl Refusal {
+    /// What programs match on: it does not change when the sentence does.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Refusal::Planned(reasons) => reasons.last().map_or("nothing-to-do", PlanReason::code),
+            Refusal::LedgerNotWritten => "ledger-not-written",
+            Refusal::Flawed { kind, .. } => kind.code(),
+            Refusal::AboveTarget { .. } => "above-target",
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::Planned(reasons) => formatter.write_str(&joined(reasons)),
+            Refusal::LedgerNotWritten => formatter.write_str("the ledger could not be written, so nothing was changed"),
+            Refusal::Flawed { kind, detail } => {
+                write!(formatter, "the result was refused ({}): {detail}", kind.code())
+            }
+            Refusal::AboveTarget { size, target } => {
+                write!(
+                    formatter,
+                    "pruning comes down to {size} tokens, above the target of {target}"
+                )
+            }
+        }
+    }
+}
+
+/// How a pass was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PassMode {
+    /// By pruning alone.
+    Prune,
+    /// With a ledger and nothing by a model.
+    Ledger,
+    /// With a model's summary alone.
+    Summary,
+    /// With a model's summary beside the ledger.
+    Hybrid,
+}
+
+impl PassMode {
+    /// Its name in reports and checkpoints.
+    pub fn name(self) -> &'static str {
+        match self {
+            PassMode::Prune => "prune",
+            PassMode::Ledger => "ledger",
+            PassMode::Summary => "summary",
+            PassMode::Hybrid => "hybrid",
+        }
+    }
+}
+
+impl fmt::Display for PassMode {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
 }
 
 /// Everything there is to say about a pass.
@@ -55,7 +142,7 @@ impl Outcome {
     /// An outcome before anything was done.
     pub(super) fn untouched(plan: Plan, counted: u64, prompt: u64) -> Self {
         Self {
-            verdict: Verdict::Unchanged(plan.reasons.join("; ")),
+            verdict: Verdict::Unchanged(Refusal::Planned(plan.reasons.clone())),
             changes: BTreeMap::new(),
             block: None,
             writing: None,
@@ -69,13 +156,13 @@ impl Outcome {
         }
     }
 
-    /// How the block was made, for reports and checkpoints: `prune` where there is none.
-    pub fn mode(&self) -> &'static str {
+    /// How the pass was made; [`PassMode::Prune`] where there is no block.
+    pub fn mode(&self) -> PassMode {
         match (&self.block, &self.writing) {
-            (None, _) => "prune",
-            (Some(_), Some(writing)) if writing.was_used && writing.has_ledger => "hybrid",
-            (Some(_), Some(writing)) if writing.was_used => "summary",
-            (Some(_), _) => "ledger",
+            (None, _) => PassMode::Prune,
+            (Some(_), Some(writing)) if writing.was_used && writing.has_ledger => PassMode::Hybrid,
+            (Some(_), Some(writing)) if writing.was_used => PassMode::Summary,
+            (Some(_), _) => PassMode::Ledger,
         }
     }
 
@@ -89,11 +176,10 @@ impl Outcome {
         let Some(flaw) = self.flaws.iter().find(|flaw| flaw.weight == Weight::Fatal) else {
             return false;
         };
-        self.verdict = Verdict::Unchanged(format!(
-            "the result was refused ({}): {}",
-            flaw.kind.code(),
-            flaw.detail
-        ));
+        self.verdict = Verdict::Unchanged(Refusal::Flawed {
+            kind: flaw.kind,
+            detail: flaw.detail.clone(),
+        });
         true
     }
 }

@@ -1,8 +1,6 @@
 //! Replacing: the block goes in where history goes out, unless verify refuses it.
 
 use std::collections::BTreeMap;
-use std::panic::AssertUnwindSafe;
-use std::panic::catch_unwind;
 
 use crate::account::TextKind;
 use crate::account::TokenCounter;
@@ -11,14 +9,16 @@ use crate::account::measure_part;
 use crate::compaction::Block;
 use crate::compaction::CORRECTION_MARGIN;
 use crate::compaction::Compactor;
-use crate::compaction::FAILED;
 use crate::compaction::MOST_CORRECTIONS;
-use crate::compaction::Moment;
 use crate::compaction::Outcome;
+use crate::compaction::PassInput;
+use crate::compaction::Refusal;
 use crate::compaction::Verdict;
+use crate::compaction::check_whole;
 use crate::compaction::review::Reading;
 use crate::compaction::review::Review;
 use crate::compaction::review::lost_in;
+use crate::decide::PlanReason;
 use crate::decide::Replacement;
 use crate::decide::Span;
 use crate::decide::seat;
@@ -45,6 +45,7 @@ use crate::transform::replaced;
 use crate::transform::shorten_parts;
 use crate::verify::Flaw;
 use crate::verify::FlawKind;
+use crate::verify::check_kept;
 use crate::verify::check_size;
 use crate::verify::check_target;
 
@@ -53,7 +54,7 @@ const MOST_FILLINGS: usize = 3;
 
 impl Compactor {
     /// Replaces without asking anybody: the ledger, and what a model told in an earlier pass.
-    pub(super) fn replace_alone(&mut self, moment: &Moment<'_>, replacement: Replacement, outcome: &mut Outcome) {
+    pub(super) fn replace_alone(&mut self, input: &PassInput<'_>, replacement: Replacement, outcome: &mut Outcome) {
         let told = self.scribe.as_ref().and_then(|scribe| scribe.told());
         let told = told.map(|told| told.text.to_string());
         // What it tells was looked at when it was new; since then only values may have changed.
@@ -63,29 +64,22 @@ impl Compactor {
                 previous: told.as_deref(),
                 ..Reading::default()
             };
-            self.review(
-                moment,
-                &replacement.span,
-                told.as_deref()?,
-                Stop::End,
-                reading,
-                u64::MAX,
-            )
+            self.review(input, &replacement.span, told.as_deref()?, Stop::End, reading, u64::MAX)
         };
-        let review = told.and_then(|told| catch_unwind(AssertUnwindSafe(|| look(told))).ok().flatten());
+        let review = told.and_then(look);
         match review {
-            Some(review) => self.replace_told(moment, replacement, &review, &Prompts::default(), true, outcome),
+            Some(review) => self.replace_told(input, replacement, &review, &Prompts::default(), true, outcome),
             None => {
                 // Who would have had a model's words gets at least what they had to have in them.
-                let critical = moment
+                let critical = input
                     .writers
-                    .and_then(|_| self.references(moment, &replacement.span, None));
-                let filled = self.with_filled_target(moment, &replacement, critical.as_ref(), outcome);
+                    .and_then(|_| self.references(input, &replacement.span, None));
+                let filled = self.with_filled_target(input, &replacement, critical.as_ref(), outcome);
                 let critical = match filled.span == replacement.span {
                     true => critical,
-                    false => moment.writers.and_then(|_| self.references(moment, &filled.span, None)),
+                    false => input.writers.and_then(|_| self.references(input, &filled.span, None)),
                 };
-                self.replace(moment, &filled, None, critical.as_ref(), outcome);
+                self.replace(input, &filled, None, critical.as_ref(), outcome);
             }
         }
     }
@@ -94,39 +88,35 @@ impl Compactor {
     /// further lines out of old ones. What is left then, because no further step fits, is filled with evidence after all.
     fn with_filled_target(
         &self,
-        moment: &Moment<'_>,
+        input: &PassInput<'_>,
         planned: &Replacement,
         critical: Option<&References>,
         outcome: &mut Outcome,
     ) -> Replacement {
         let mut replacement = planned.clone();
-        let input = self.replacement_input(moment, moment.budget);
-        if !input.may_lengthen_tail() {
+        let replacement_input = self.replacement_input(input, input.budget);
+        if !replacement_input.may_lengthen_tail() {
             return replacement;
         }
         let family = self.tally.family();
         let target = outcome.plan.target;
         for _ in 0..MOST_FILLINGS {
-            let block = self.write_block(moment, &replacement, EvidenceRoom::Capped, None, critical);
+            let block = self.write_block(input, &replacement, EvidenceRoom::Capped, None, critical);
             let Some(block) = block else { break };
             let unused = replacement
                 .block_tokens
                 .saturating_sub(measure(&block.message, family).total());
-            let Some(longer) = input.with_longer_tail(target, &replacement, unused) else {
+            let Some(longer) = replacement_input.with_longer_tail(target, &replacement, unused) else {
                 break;
             };
             replacement = longer;
         }
         if replacement.span != planned.span {
             let more = replacement.span.kept.len().saturating_sub(planned.span.kept.len());
-            let what = match more {
-                0 => "more of the newest step stays".to_owned(),
-                more => format!("{more} more messages stay as they are"),
-            };
-            outcome
-                .plan
-                .reasons
-                .push(format!("the ledger needs less than that: {what}"));
+            outcome.plan.reasons.push(match more {
+                0 => PlanReason::MoreOfNewestStep,
+                messages => PlanReason::MoreMessagesStay { messages },
+            });
             outcome.plan.replacement = Some(replacement.clone());
         }
         replacement
@@ -135,7 +125,7 @@ impl Compactor {
     /// Replaces with what a model told. What must stay may leave the block less room than was planned: it shrinks.
     pub(super) fn replace_told(
         &mut self,
-        moment: &Moment<'_>,
+        input: &PassInput<'_>,
         mut replacement: Replacement,
         review: &Review,
         prompts: &Prompts,
@@ -153,13 +143,13 @@ impl Compactor {
             has_ledger,
         };
         for _ in 0..=MOST_CORRECTIONS {
-            self.replace(moment, &replacement, Some(&story), Some(&review.references), outcome);
+            self.replace(input, &replacement, Some(&story), Some(&review.references), outcome);
             let over = outcome.prompt_after.saturating_sub(outcome.plan.target);
             let missed = outcome.flaws.iter().any(|flaw| flaw.kind == FlawKind::OverTarget);
             if !missed || over == 0 {
                 return;
             }
-            let over = (over as f64 / moment.situation.scale).ceil() as u64 + CORRECTION_MARGIN;
+            let over = (over as f64 / input.situation.scale).ceil() as u64 + CORRECTION_MARGIN;
             replacement.block_tokens = replacement.block_tokens.saturating_sub(over);
         }
     }
@@ -167,22 +157,22 @@ impl Compactor {
     /// Replaces what a span does not keep by a block, unless verify refuses it.
     pub(super) fn replace(
         &mut self,
-        moment: &Moment<'_>,
+        input: &PassInput<'_>,
         replacement: &Replacement,
         story: Option<&Story<'_>>,
         critical: Option<&References>,
         outcome: &mut Outcome,
     ) {
-        let Moment {
+        let PassInput {
             transcript,
             policy,
             situation,
             ..
-        } = *moment;
+        } = *input;
         let family = self.tally.family();
         let span = &replacement.span;
-        let Some(block) = self.write_block(moment, replacement, EvidenceRoom::Rest, story, critical) else {
-            outcome.verdict = Verdict::Unchanged(FAILED.to_owned());
+        let Some(block) = self.write_block(input, replacement, EvidenceRoom::Rest, story, critical) else {
+            outcome.verdict = Verdict::Unchanged(Refusal::LedgerNotWritten);
             return;
         };
         let visible = |index: usize| {
@@ -228,9 +218,10 @@ impl Compactor {
         outcome.counted_after = kept.saturating_sub(freed) + measure(&block.message, family).total();
         let saved = outcome.counted_before.saturating_sub(outcome.counted_after);
         outcome.prompt_after = situation.prompt.saturating_sub((saved as f64 * situation.scale) as u64);
-        outcome.flaws = check_size(outcome.counted_before, outcome.counted_after)
-            .into_iter()
-            .collect();
+        outcome.flaws = check_kept(span, &stripped);
+        outcome
+            .flaws
+            .extend(check_size(outcome.counted_before, outcome.counted_after));
         outcome
             .flaws
             .extend(check_target(outcome.prompt_after, outcome.plan.target));
@@ -261,8 +252,14 @@ impl Compactor {
         if outcome.is_refused() {
             return;
         }
+        let mut changes = self.changes.clone();
+        changes.extend(stripped.clone());
+        outcome.flaws.extend(check_whole(input, &changes, Some(&block)));
+        if outcome.is_refused() {
+            return;
+        }
         outcome.verdict = Verdict::Compacted;
-        self.changes.extend(stripped.clone());
+        self.changes = changes;
         outcome.changes = stripped;
         // Whatever stands behind the block has another place than before, kept or not.
         outcome.earliest_changed = (0..span.until)
@@ -297,10 +294,10 @@ impl Compactor {
         }
     }
 
-    /// The block's message; `None` when it could not be made, for whatever reason.
+    /// The block's message; `None` where there is no ledger to write it from.
     fn write_block(
         &self,
-        moment: &Moment<'_>,
+        input: &PassInput<'_>,
         replacement: &Replacement,
         evidence: EvidenceRoom,
         story: Option<&Story<'_>>,
@@ -309,13 +306,13 @@ impl Compactor {
         let scribe = self.scribe.as_ref()?;
         let family = self.tally.family();
         let span = &replacement.span;
-        let messages = moment.transcript.messages();
+        let messages = input.transcript.messages();
         // A block with a model's words in it, which tools may have put there, is nobody's instructions.
         let role = match story {
             Some(_) => Role::User,
-            None => moment.situation.block_role,
+            None => input.situation.rules.block_role,
         };
-        let (role, seat) = seat(messages, span, role, moment.situation.roles);
+        let (role, seat) = seat(messages, span, role, input.situation.rules.roles);
         let empty = Message {
             author: Author::Summary,
             ..Message::new(role, Vec::new())
@@ -329,10 +326,9 @@ impl Compactor {
             evidence,
             story,
             missing: critical.map(|_| &missing as Missing<'_>),
-            focus: moment.policy.focus.as_deref(),
+            focus: input.policy.focus.as_deref(),
         };
-        let write = AssertUnwindSafe(|| scribe.block(&sheet));
-        let written = catch_unwind(write).ok().flatten()?;
+        let written = scribe.block(&sheet)?;
         let texts = [Some(written.text), written.request].into_iter().flatten();
         let message = Message {
             parts: texts.map(|text| Part::Text(text.into())).collect(),

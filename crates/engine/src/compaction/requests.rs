@@ -1,7 +1,7 @@
 //! What a model is asked, in words: prompts filled with records, drafts and what was told before. Nothing secret goes out.
 
 use crate::compaction::Compactor;
-use crate::compaction::Moment;
+use crate::compaction::PassInput;
 use crate::compaction::Pending;
 use crate::compaction::asking::count_in;
 use crate::compaction::review::Review;
@@ -23,7 +23,7 @@ impl Pending {
         compactor: &Compactor,
         chunk: usize,
         prompts: &Prompts,
-        moment: &Moment<'_>,
+        input: &PassInput<'_>,
     ) -> Request {
         let records = self.chunks[chunk].as_str();
         let user = match &self.told {
@@ -31,13 +31,13 @@ impl Pending {
                 let told = guarded_summary(told);
                 self.fill(
                     compactor,
-                    moment,
+                    input,
                     prompts,
                     Name::Update,
                     &[("previous", &*told), ("records", records)],
                 )
             }
-            None => self.fill(compactor, moment, prompts, Name::First, &[("records", records)]),
+            None => self.fill(compactor, input, prompts, Name::First, &[("records", records)]),
         };
         self.auxiliary(user, prompts)
     }
@@ -45,7 +45,7 @@ impl Pending {
     pub(super) fn repair_request(
         &self,
         compactor: &Compactor,
-        moment: &Moment<'_>,
+        input: &PassInput<'_>,
         prompts: &Prompts,
         review: &Review,
     ) -> Request {
@@ -56,7 +56,7 @@ impl Pending {
         let ledger = without_tags(&ledger);
         let draft = guarded_summary(&review.clean);
         let values = [("problems", &*problems), ("draft", &*draft), ("ledger", &*ledger)];
-        let user = self.fill(compactor, moment, prompts, Name::Repair, &values);
+        let user = self.fill(compactor, input, prompts, Name::Repair, &values);
         let scribe = compactor.scribe.as_ref();
         let user = scribe.and_then(|scribe| scribe.hide(&user)).unwrap_or(user);
         self.auxiliary(user, prompts)
@@ -76,7 +76,7 @@ impl Pending {
     pub(super) fn fill(
         &self,
         compactor: &Compactor,
-        moment: &Moment<'_>,
+        input: &PassInput<'_>,
         prompts: &Prompts,
         name: Name,
         values: &[(&str, &str)],
@@ -84,7 +84,7 @@ impl Pending {
         let scribe = compactor.scribe.as_ref();
         // The person types a topic, and may type a secret into it.
         let hidden = |topic: &str| scribe.and_then(|scribe| scribe.hide(topic)).unwrap_or(topic.to_owned());
-        let topic = moment.policy.focus.as_deref().map(hidden);
+        let topic = input.policy.focus.as_deref().map(hidden);
         let topic = topic.as_deref().map(guarded);
         let focus = topic.map(|topic| prompts.fill(Name::Focus, &[("topic", &*topic)]) + "\n");
         let tokens = self.writing.tokens.to_string();

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::account::TextKind;
 use crate::account::TokenCounter;
 use crate::compaction::Compactor;
-use crate::compaction::Moment;
+use crate::compaction::PassInput;
 use crate::decide::Span;
 use crate::ledger::entry::Status;
 use crate::ledger::page::Lost;
@@ -59,14 +59,14 @@ pub struct Reading<'a> {
 
 impl Compactor {
     /// What must not be lost of everything that a span does not keep.
-    pub(super) fn references(&self, moment: &Moment<'_>, span: &Span, previous: Option<&str>) -> Option<References> {
+    pub(super) fn references(&self, input: &PassInput<'_>, span: &Span, previous: Option<&str>) -> Option<References> {
         let scribe = self.scribe.as_ref()?;
-        Some(References::of(scribe.ledger(), &self.records(moment, span)?, previous))
+        Some(References::of(scribe.ledger(), &self.records(input, span)?, previous))
     }
 
     /// What a span does not keep and no model has told of, as records.
-    pub(super) fn records<'m>(&'m self, moment: &Moment<'m>, span: &Span) -> Option<Vec<Record<'m>>> {
-        let untold = self.scribe.as_ref()?.untold(moment.transcript.messages(), span);
+    pub(super) fn records<'m>(&'m self, input: &PassInput<'m>, span: &Span) -> Option<Vec<Record<'m>>> {
+        let untold = self.scribe.as_ref()?.untold(input.transcript.messages(), span);
         let record = |(number, message)| Record { number, message };
         Some(untold.into_iter().map(record).collect())
     }
@@ -75,7 +75,7 @@ impl Compactor {
     /// against.
     pub(super) fn review(
         &self,
-        moment: &Moment<'_>,
+        input: &PassInput<'_>,
         span: &Span,
         text: &str,
         stop: Stop,
@@ -84,8 +84,8 @@ impl Compactor {
     ) -> Option<Review> {
         let previous = reading.previous;
         let scribe = self.scribe.as_ref()?;
-        let messages = moment.transcript.messages();
-        let references = self.references(moment, span, previous)?;
+        let messages = input.transcript.messages();
+        let references = self.references(input, span, previous)?;
         let asked_for = match reading.records {
             Some(records) => references.found_in(records, previous.unwrap_or_default()),
             None => references.clone(),

@@ -170,7 +170,7 @@ impl<'a> Candidates<'a> {
         for aside in media {
             self.add(aside.spot, None, Action::OldMedia, aside.tokens, PLACEHOLDER / 2);
         }
-        if self.situation.reasoning == ReasoningRule::MustKeep {
+        if self.situation.rules.reasoning == ReasoningRule::MustKeep {
             return;
         }
         let thinking = self.survey.thinking()[self.progress.thinking..]

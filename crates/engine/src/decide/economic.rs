@@ -26,7 +26,7 @@ use serde::Serialize;
 use crate::account::Family;
 use crate::decide::keeping::fading_retention;
 use crate::decide::keeping::mean_fading;
-use crate::decide::writing::Way;
+use crate::decide::way::Way;
 use crate::economy::Profile;
 
 /// What losing everything that is needed next is worth, in windows carried with every prompt. At this price the policy kept

@@ -1,7 +1,7 @@
 //! Whether to compact, and what: a [`Plan`], which is data.
 //!
 //! Nothing here changes a message. [`Survey`] learns what planning needs to know as the conversation grows,
-//! [`plan`] draws the boundary and lists what to do with the reasons in words, [`Thrash`] remembers whether earlier
+//! [`plan`] draws the boundary and lists what to do and why, [`Thrash`] remembers whether earlier
 //! passes helped.
 
 mod boundary;
@@ -12,6 +12,7 @@ pub mod marker;
 mod offers;
 mod plan;
 mod policy;
+mod reason;
 mod replace;
 mod seat;
 mod situation;
@@ -19,6 +20,7 @@ mod span;
 mod survey;
 mod thrash;
 mod tools;
+mod way;
 mod writing;
 
 pub use boundary::Boundary;
@@ -51,6 +53,9 @@ pub use policy::least_reclaimed;
 pub use policy::ledger_tokens;
 pub use policy::low_water;
 pub use policy::protected_outputs;
+pub use reason::PlanReason;
+pub use reason::SummaryFailure;
+pub use reason::joined;
 pub use replace::LEAST_BLOCK;
 pub use replace::Replacement;
 pub use replace::ReplacementInput;
@@ -62,6 +67,8 @@ pub use seat::seat;
 pub use seat::seated;
 pub use seat::settle;
 pub use seat::template_role;
+pub use situation::ProviderForm;
+pub use situation::ProviderRules;
 pub use situation::ReasoningRule;
 pub use situation::Situation;
 pub use span::Room;
@@ -80,9 +87,10 @@ pub use tools::cut;
 pub use tools::deed_of;
 pub use tools::deed_of_call;
 pub use tools::spawns_agent;
-pub use writing::InPlace;
-pub use writing::Way;
-pub use writing::WayWanted;
+pub use way::InPlace;
+pub use way::Way;
+pub use way::WayReason;
+pub use way::WayWanted;
 pub use writing::Writers;
 pub use writing::Writing;
 pub use writing::plan_writing;

@@ -12,6 +12,7 @@ use crate::decide::policy::Policy;
 use crate::decide::policy::least_reclaimed;
 use crate::decide::policy::low_water;
 use crate::decide::policy::protected_outputs;
+use crate::decide::reason::PlanReason;
 use crate::decide::replace::Replacement;
 use crate::decide::situation::Situation;
 use crate::decide::survey::Superseded;
@@ -118,8 +119,8 @@ pub struct Plan {
     pub replacement: Option<Replacement>,
     /// The summary that a model writes of it.
     pub writing: Option<Writing>,
-    /// The reasons, in words.
-    pub reasons: Vec<String>,
+    /// Why it is so.
+    pub reasons: Vec<PlanReason>,
 }
 
 /// How far earlier passes have come.
@@ -197,39 +198,25 @@ fn plan_once(
     };
     plan.boundary.head_end = plan.boundary.head_end.max(progress.replaced);
     let prompt = situation.prompt;
-    let (is_due, line) = match policy.target {
-        Some(target) if prompt > target => (
-            true,
-            format!("the prompt of {prompt} tokens is above the target of {target}"),
-        ),
-        Some(target) => (
-            false,
-            format!("the prompt of {prompt} tokens is not above the target of {target}"),
-        ),
-        None if prompt >= budget.threshold => (
-            true,
-            format!(
-                "the prompt of {prompt} tokens has reached the threshold of {}",
-                budget.threshold
-            ),
-        ),
-        None => (
-            false,
-            format!(
-                "the prompt of {prompt} tokens is below the threshold of {}",
-                budget.threshold
-            ),
-        ),
-    };
+    let is_due = prompt_is_due(prompt, budget, policy);
+    let is_forced = !is_due && situation.forced;
+    plan.reasons.push(match (policy.target, budget.threshold) {
+        (Some(target), _) if is_due => PlanReason::AboveTarget { prompt, target },
+        (Some(target), _) => PlanReason::NotAboveTarget {
+            prompt,
+            target,
+            is_forced,
+        },
+        (None, threshold) if is_due => PlanReason::ThresholdReached { prompt, threshold },
+        (None, threshold) => PlanReason::BelowThreshold {
+            prompt,
+            threshold,
+            is_forced,
+        },
+    });
     if !is_due && !situation.forced {
-        plan.reasons.push(line);
         return plan;
     }
-    plan.reasons.push(if is_due {
-        line
-    } else {
-        format!("{line}, but a compaction was asked for")
-    });
     // Before a pass is due there is nothing to come down to but less than now.
     let is_early = !is_due && policy.target.is_none();
     if matches!(policy.engine, Engine::Ledger | Engine::Summary | Engine::Hybrid) {
@@ -237,8 +224,7 @@ fn plan_once(
         return plan;
     }
     if plan.boundary.middle().is_empty() {
-        plan.reasons
-            .push("everything is head or tail: there is nothing in between to prune".to_owned());
+        plan.reasons.push(PlanReason::NoMiddle);
         if policy.engine == Engine::Auto && (is_early || plan.tokens_before > plan.target) {
             plan.replace_middle(is_early);
         }
@@ -256,8 +242,7 @@ fn plan_once(
     if policy.target.is_some() && plan.tokens_expected > aim {
         let missing = ((plan.tokens_expected - aim) as f64 / situation.scale).ceil() as u64;
         if candidates.press(missing) {
-            plan.reasons
-                .push("also pruned recent outputs to reach the target".to_owned());
+            plan.reasons.push(PlanReason::RecentOutputsPruned);
         }
         plan.tokens_expected = situation.prompt.saturating_sub(saved(&candidates));
     }
@@ -286,10 +271,8 @@ fn judge(plan: &mut Plan, reclaimed: u64, budget: &Budget, policy: &Policy, situ
     let explicit = situation.forced || policy.target.is_some() || policy.engine == Engine::Prune;
     if plan.actions.is_empty() || (reclaimed < least && !explicit) {
         plan.reasons.push(match plan.actions.is_empty() {
-            true => "there is nothing to prune".to_owned(),
-            false => format!(
-                "pruning would reclaim {reclaimed} tokens, less than the {least} that make it worth a changed prefix"
-            ),
+            true => PlanReason::NothingToPrune,
+            false => PlanReason::TooLittleToPrune { reclaimed, least },
         });
         plan.actions.clear();
         plan.tokens_expected = plan.tokens_before;
@@ -305,23 +288,22 @@ fn judge(plan: &mut Plan, reclaimed: u64, budget: &Budget, policy: &Policy, situ
         Some(target) => target.saturating_sub(situation.margin),
         None => plan.target,
     };
-    plan.mode = if plan.tokens_expected <= aim {
-        plan.reasons.push(format!(
-            "pruning comes down to about {}, at or below {}: no summary is needed",
-            plan.tokens_expected, plan.target
-        ));
-        Mode::PruneOnly
+    let (expected, target) = (plan.tokens_expected, plan.target);
+    let (mode, reason) = if expected <= aim {
+        (Mode::PruneOnly, PlanReason::PruningIsEnough { expected, target })
     } else if policy.engine == Engine::Prune {
-        plan.reasons.push(format!(
-            "pruning comes down to about {}, above {}, and only pruning is allowed",
-            plan.tokens_expected, plan.target
-        ));
-        Mode::PruneOnly
+        (Mode::PruneOnly, PlanReason::OnlyPruningAllowed { expected, target })
     } else {
-        plan.reasons.push(format!(
-            "pruning comes down to about {}, above {}: not enough, so the middle is replaced",
-            plan.tokens_expected, plan.target
-        ));
-        Mode::Full
+        (Mode::Full, PlanReason::PruningIsNotEnough { expected, target })
     };
+    plan.mode = mode;
+    plan.reasons.push(reason);
+}
+
+/// Whether the prompt is above the target that was asked for, or has reached the threshold.
+fn prompt_is_due(prompt: u64, budget: &Budget, policy: &Policy) -> bool {
+    match policy.target {
+        Some(target) => prompt > target,
+        None => prompt >= budget.threshold,
+    }
 }

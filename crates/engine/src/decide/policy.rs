@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::account::Budget;
 use crate::account::BudgetPolicy;
-use crate::decide::writing::WayWanted;
+use crate::decide::way::WayWanted;
 
 /// Tools whose newest outputs stay: what they show is what the agent asked to keep in mind.
 const PROTECTED_TOOLS: [&str; 5] = ["read_file", "memory", "clarify", "skill_view", "todo"];

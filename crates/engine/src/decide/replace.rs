@@ -6,6 +6,7 @@ use crate::decide::plan::Mode;
 use crate::decide::plan::Plan;
 use crate::decide::policy::Policy;
 use crate::decide::policy::ledger_tokens;
+use crate::decide::reason::PlanReason;
 use crate::decide::seat::settle;
 use crate::decide::situation::Situation;
 use crate::decide::span::Room;
@@ -94,7 +95,7 @@ impl ReplacementInput<'_> {
     /// What stays in a room, and what that leaves for the block; `None` when newest words and step leave no room for one.
     fn replacement(&self, target: u64, room: Room) -> Option<Replacement> {
         let span = span(self.transcript, self.tally, room)?;
-        let span = settle(self.transcript.messages(), span, self.situation.roles);
+        let span = settle(self.transcript.messages(), span, self.situation.rules.roles);
         let costs = self.tally.messages();
         let kept: u64 = span.kept.iter().map(|index| costs[*index].total()).sum();
         let shortened: u64 = span.shortened.iter().map(|part| part.tokens - part.allowed).sum();
@@ -127,32 +128,27 @@ pub fn plan_replacement(plan: &mut Plan, input: &ReplacementInput<'_>) {
     let messages = input.transcript.messages().len();
     let Some(replacement) = input.replacement(plan.target, input.room(plan.target, None)) else {
         plan.mode = Mode::Nothing;
-        plan.reasons
-            .push("the newest words and the open step alone leave no room for a ledger".to_owned());
+        plan.reasons.push(PlanReason::NoRoomForLedger);
         return;
     };
     let Replacement { span, block_tokens } = &replacement;
     if span.kept.len() >= messages {
         plan.mode = Mode::Nothing;
-        plan.reasons
-            .push("everything is kept: there is nothing to replace".to_owned());
+        plan.reasons.push(PlanReason::NothingToReplace);
         return;
     }
     if *block_tokens < LEAST_BLOCK {
         plan.mode = Mode::Nothing;
-        plan.reasons.push(format!(
-            "what must stay leaves {block_tokens} tokens, too few for a ledger"
-        ));
+        plan.reasons.push(PlanReason::TooLittleRoom { tokens: *block_tokens });
         return;
     }
     if span.is_squeezed {
-        plan.reasons.push(
-            "the newest step or words would fill the target: they are shortened, or given to the ledger".to_owned(),
-        );
+        plan.reasons.push(PlanReason::NewestShortened);
     }
-    plan.reasons.push(format!(
-        "a ledger of at most {block_tokens} tokens stands for {} of {messages} messages",
-        messages - span.kept.len()
-    ));
+    plan.reasons.push(PlanReason::Replaced {
+        tokens: *block_tokens,
+        replaced: messages - span.kept.len(),
+        messages,
+    });
     plan.replacement = Some(replacement);
 }

@@ -4,6 +4,8 @@
 //! in turns behind at most one system message, and refuse anything else. Such a template does not see tool rows and
 //! assistant messages with calls; others of its kind count them to the assistant, so a block keeps clear of both.
 
+use std::borrow::Cow;
+
 use crate::decide::span::Span;
 use crate::transcript::Message;
 use crate::transcript::Part;
@@ -180,7 +182,7 @@ fn tail_only(messages: &[Message], span: &Span) -> Span {
 }
 
 /// The kept messages of a conversation, in order, with a block in its seat. `kept` may go on behind the span.
-pub fn seated(mut kept: Vec<Message>, span: &Span, block: Message, seat: Seat) -> Vec<Message> {
+pub fn seated<'a>(mut kept: Vec<Cow<'a, Message>>, span: &Span, block: Message, seat: Seat) -> Vec<Cow<'a, Message>> {
     let position = match seat {
         Seat::Own => None,
         Seat::Into(index) if index >= span.until => Some(span.kept.len() + (index - span.until)),
@@ -189,9 +191,9 @@ pub fn seated(mut kept: Vec<Message>, span: &Span, block: Message, seat: Seat) -
     match position.and_then(|position| kept.get_mut(position)) {
         Some(carrier) => {
             let results = carrier.parts.iter().take_while(|part| is_result(part)).count();
-            carrier.parts.splice(results..results, block.parts);
+            carrier.to_mut().parts.splice(results..results, block.parts);
         }
-        None => kept.insert(span.block_at.min(kept.len()), block),
+        None => kept.insert(span.block_at.min(kept.len()), Cow::Owned(block)),
     }
     kept
 }

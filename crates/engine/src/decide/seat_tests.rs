@@ -55,9 +55,9 @@ fn settled(letters: &str, kept: &[usize], block_at: usize) -> (Role, Seat, Strin
     let messages = conversation(letters);
     let span = settle(&messages, span(letters, kept, block_at), Roles::Alternating);
     let (role, seat) = seat(&messages, &span, Role::System, Roles::Alternating);
-    let kept = span.kept.iter().map(|index| messages[*index].clone()).collect();
+    let kept = span.kept.iter().map(|index| Cow::Borrowed(&messages[*index])).collect();
     let row = seated(kept, &span, Message::new(role, vec![Part::Text("block".into())]), seat);
-    let seen = row.iter().filter_map(template_role);
+    let seen = row.iter().filter_map(|message| template_role(message));
     let letter = |role| if role == Role::User { 'u' } else { 'a' };
     (role, seat, seen.map(letter).collect())
 }
@@ -136,7 +136,7 @@ fn what_was_not_in_turns_comes_back_as_it_is() {
 fn words_go_behind_results() {
     let messages = conversation("r");
     let row = seated(
-        messages,
+        messages.into_iter().map(Cow::Owned).collect(),
         &span("r", &[0], 0),
         Message::new(Role::User, vec![Part::Text("block".into())]),
         Seat::Into(0),

@@ -1,4 +1,4 @@
-//! What the host knows about the moment of a pass.
+//! What the host knows at the time of a pass.
 
 use crate::decide::seat::Roles;
 use crate::transcript::Role;
@@ -12,7 +12,31 @@ pub enum ReasoningRule {
     MustKeep,
 }
 
-/// What the host knows about the moment.
+/// Which structure a provider accepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProviderForm {
+    /// OpenAI Chat Completions: tool messages right behind the assistant message they answer.
+    Chat,
+    /// OpenAI Responses: every output has a call before it, every call an output.
+    Responses,
+    /// Anthropic Messages: results first in the next user message; the first message is the user's.
+    Anthropic,
+}
+
+/// What a provider's form and server demand of a conversation. `wire` knows them for each form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProviderRules {
+    /// The structure that is accepted.
+    pub form: ProviderForm,
+    /// The role in which a block goes out: the form decides where instructions may stand.
+    pub block_role: Role,
+    /// How the provider treats old reasoning.
+    pub reasoning: ReasoningRule,
+    /// What the server wants of the order of roles.
+    pub roles: Roles,
+}
+
+/// What the host knows at the time of a pass.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Situation {
     /// The size of the next prompt: reported or calibrated, else counted.
@@ -21,12 +45,8 @@ pub struct Situation {
     pub scale: f64,
     /// Whether somebody asked for a compaction, due or not.
     pub forced: bool,
-    /// How the provider treats old reasoning.
-    pub reasoning: ReasoningRule,
     /// How far below a target to aim, where an earlier attempt just missed it.
     pub margin: u64,
-    /// The role in which a block goes out: the provider's form decides where instructions may stand.
-    pub block_role: Role,
-    /// What the server wants of the order of roles.
-    pub roles: Roles,
+    /// What the provider demands.
+    pub rules: ProviderRules,
 }

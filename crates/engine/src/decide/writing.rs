@@ -1,12 +1,13 @@
 //! Planning a summary: whether a model writes one, in which way, how long it may be, and how much it may read.
 
-use serde::Deserialize;
-use serde::Serialize;
-
 use crate::decide::plan::Mode;
 use crate::decide::plan::Plan;
 use crate::decide::policy::Engine;
 use crate::decide::policy::Policy;
+use crate::decide::reason::PlanReason;
+use crate::decide::way::InPlace;
+use crate::decide::way::Way;
+use crate::decide::way::choose_way;
 
 /// A story beside the ledger is asked to fill one of so many parts of the block. Agents continued best from a model's summary without its
 /// lists of messages and files, which are a good third of it, and the ledger's lines in their place.
@@ -28,51 +29,6 @@ const FILLED_WINDOW: u64 = 85;
 const WINDOW_PARTS: u64 = 8;
 /// A request with less room for records than this is not worth sending.
 const LEAST_INPUT: u64 = 1_000;
-
-/// How a summary is asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Way {
-    /// Another model gets the redacted records of what is replaced.
-    #[default]
-    Auxiliary,
-    /// The conversation's own model gets the conversation's own prefix and one instruction more, so that the provider's
-    /// cache pays for it.
-    InPlace,
-}
-
-impl Way {
-    /// Its name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Way::Auxiliary => "auxiliary",
-            Way::InPlace => "in-place",
-        }
-    }
-}
-
-/// Which way a host wants.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum WayWanted {
-    /// Whichever is cheaper.
-    #[default]
-    Auto,
-    /// Always with records.
-    Auxiliary,
-    /// In place wherever that can be done.
-    InPlace,
-}
-
-/// Whether a conversation's own model can be asked in place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum InPlace {
-    /// It can, and its prefix is in the provider's cache.
-    Warm,
-    /// It can, but nobody knows of a cache.
-    Cold,
-    /// It cannot, and why not.
-    Impossible(String),
-}
 
 /// What is known of the models that may write.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,8 +71,7 @@ pub fn plan_writing(plan: &mut Plan, policy: &Policy, writers: Option<&Writers>)
     let has_ledger = match (policy.engine, writers) {
         (Engine::Prune | Engine::Ledger, _) | (Engine::Auto, None) => return,
         (Engine::Summary | Engine::Hybrid, None) => {
-            plan.reasons
-                .push("no model is configured to write a summary: the ledger stands alone".to_owned());
+            plan.reasons.push(PlanReason::NoModel);
             return;
         }
         (Engine::Summary, Some(_)) => false,
@@ -125,9 +80,7 @@ pub fn plan_writing(plan: &mut Plan, policy: &Policy, writers: Option<&Writers>)
     let Some(writers) = writers else { return };
     let block = replacement.block_tokens;
     if block < LEAST_BLOCK_WITH_STORY {
-        plan.reasons.push(format!(
-            "{block} tokens are too few for a summary by a model: the ledger stands alone"
-        ));
+        plan.reasons.push(PlanReason::BlockTooSmallForSummary { tokens: block });
         return;
     }
     let tokens = match has_ledger {
@@ -145,25 +98,22 @@ pub fn plan_writing(plan: &mut Plan, policy: &Policy, writers: Option<&Writers>)
     let window = writers.window / 100 * FILLED_WINDOW;
     // An update carries the earlier summary besides the records.
     let each = window.saturating_sub(2 * tokens + REQUEST_OVERHEAD);
-    let (way, why) = way(
+    let (way, because) = choose_way(
         policy.summary.way,
         &writers.in_place,
         plan.tokens_before + tokens <= window,
     );
     if way == Way::Auxiliary && each < LEAST_INPUT {
-        plan.reasons.push(format!(
-            "a window of {} tokens is too small to summarise anything: the ledger stands alone",
-            writers.window
-        ));
+        plan.reasons
+            .push(PlanReason::WindowTooSmallForSummary { window: writers.window });
         return;
     }
-    let what = if has_ledger {
-        "a model writes the story, the ledger keeps the exact values"
-    } else {
-        "a model writes the summary"
-    };
-    plan.reasons
-        .push(format!("{what}: about {tokens} tokens, {} ({why})", way.name()));
+    plan.reasons.push(PlanReason::SummaryByModel {
+        has_ledger,
+        tokens,
+        way,
+        because,
+    });
     plan.writing = Some(Writing {
         has_ledger,
         way,
@@ -171,48 +121,4 @@ pub fn plan_writing(plan: &mut Plan, policy: &Policy, writers: Option<&Writers>)
         input: policy.summary.input,
         input_each: each.min(policy.summary.input),
     });
-}
-
-fn way(wanted: WayWanted, in_place: &InPlace, fits: bool) -> (Way, String) {
-    match (wanted, in_place) {
-        (WayWanted::Auxiliary, _) => (Way::Auxiliary, "as asked for".to_owned()),
-        (_, InPlace::Impossible(why)) => (Way::Auxiliary, why.clone()),
-        (_, InPlace::Warm | InPlace::Cold) if !fits => (
-            Way::Auxiliary,
-            "the conversation and a summary do not fit the window together".to_owned(),
-        ),
-        (WayWanted::InPlace, InPlace::Warm | InPlace::Cold) => (Way::InPlace, "as asked for".to_owned()),
-        (WayWanted::Auto, InPlace::Warm) => (
-            Way::InPlace,
-            "the conversation's prefix is in the provider's cache".to_owned(),
-        ),
-        (WayWanted::Auto, InPlace::Cold) => (
-            Way::Auxiliary,
-            "records of what is replaced are shorter than the whole conversation, and no cache is known to be warm"
-                .to_owned(),
-        ),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_way_follows_what_is_wanted_and_possible() {
-        let no = InPlace::Impossible("a log".to_owned());
-        for (wanted, in_place, fits, expected) in [
-            (WayWanted::Auto, &InPlace::Warm, true, Way::InPlace),
-            (WayWanted::Auto, &InPlace::Warm, false, Way::Auxiliary),
-            (WayWanted::Auto, &InPlace::Cold, true, Way::Auxiliary),
-            (WayWanted::Auto, &no, true, Way::Auxiliary),
-            (WayWanted::InPlace, &InPlace::Cold, true, Way::InPlace),
-            (WayWanted::InPlace, &no, true, Way::Auxiliary),
-            (WayWanted::Auxiliary, &InPlace::Warm, true, Way::Auxiliary),
-        ] {
-            let (found, why) = way(wanted, in_place, fits);
-            assert_eq!(found, expected, "{wanted:?} {in_place:?} {fits}: {why}");
-            assert!(!why.is_empty());
-        }
-    }
 }

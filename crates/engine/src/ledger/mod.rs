@@ -6,19 +6,19 @@
 //! obligations; what a tool says is a reading of that tool. Messages come in redacted.
 
 pub mod conversation;
-pub mod credentials;
-pub mod deeds;
+pub(crate) mod credentials;
+pub(crate) mod deeds;
 pub mod entry;
 pub mod evidence;
-pub mod facts;
-pub mod frame;
+pub(crate) mod facts;
+pub(crate) mod frame;
 mod lost_lines;
 pub mod memory;
 pub mod page;
 pub mod quote;
 pub mod scribe;
-pub mod statements;
-pub mod steps;
+pub(crate) mod statements;
+pub(crate) mod steps;
 mod view_line;
 
 use serde::Deserialize;

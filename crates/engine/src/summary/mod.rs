@@ -3,13 +3,13 @@
 //! Nothing here talks to a model. A pass hands out a [`Request`]; the host sends it however it likes and brings back a
 //! [`Reply`].
 
-pub mod attribution;
-pub mod fitting;
+pub(crate) mod attribution;
+pub(crate) mod fitting;
 pub mod prompts;
 pub mod records;
 pub mod references;
 pub mod said;
-pub mod sections;
+pub(crate) mod sections;
 
 use crate::decide::Way;
 

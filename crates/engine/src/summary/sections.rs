@@ -204,11 +204,6 @@ impl<'a> Sections<'a> {
     pub fn has_any(&self) -> bool {
         self.parts.iter().any(|section| section.heading.is_some())
     }
-
-    /// Whether this heading is there.
-    pub fn has(&self, heading: Heading) -> bool {
-        self.parts.iter().any(|section| section.heading == Some(heading))
-    }
 }
 
 /// The heading that a line is, and what stands behind its colon.

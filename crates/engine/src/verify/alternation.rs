@@ -1,5 +1,7 @@
 //! Would a server accept these messages whose template wants user and assistant in turns?
 
+use std::borrow::Borrow;
+
 use crate::decide::template_role;
 use crate::transcript::Message;
 use crate::transcript::Role;
@@ -8,10 +10,10 @@ use crate::verify::flaw::FlawKind;
 
 /// Checks that user and assistant speak in turns, the user first, behind at most one system message. Only for servers
 /// that want it so: see [`crate::decide::Roles`].
-pub fn check_alternation(messages: &[Message]) -> Vec<Flaw> {
+pub fn check_alternation<M: Borrow<Message>>(messages: &[M]) -> Vec<Flaw> {
     let mut flaws = Vec::new();
     let mut last = None;
-    for (index, message) in messages.iter().enumerate() {
+    for (index, message) in messages.iter().map(M::borrow).enumerate() {
         if index > 0 && matches!(message.role, Role::System | Role::Developer) {
             flaws.push(Flaw::fatal(
                 FlawKind::Role,

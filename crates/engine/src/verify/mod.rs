@@ -3,6 +3,7 @@
 //! A bad draft is not an error: each check returns [`Flaw`]s. Fatal ones refuse the result, and the original
 //! comes back with the reason.
 
+mod acceptance;
 mod alternation;
 mod fidelity;
 mod flaw;
@@ -11,6 +12,7 @@ mod scope;
 mod size;
 mod structure;
 
+pub use acceptance::check_acceptance;
 pub use alternation::check_alternation;
 pub use fidelity::Expected;
 pub use fidelity::check_answer;
@@ -20,8 +22,8 @@ pub use flaw::Flaw;
 pub use flaw::FlawKind;
 pub use flaw::Weight;
 pub use leak::check_leaks;
+pub use scope::check_kept;
 pub use scope::check_scope;
 pub use size::check_size;
 pub use size::check_target;
-pub use structure::Form;
 pub use structure::check_structure;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::decide::Boundary;
+use crate::decide::Span;
 use crate::json;
 use crate::transcript::Input;
 use crate::transcript::Part;
@@ -11,6 +12,23 @@ use crate::transcript::Transcript;
 use crate::transform::Change;
 use crate::verify::flaw::Flaw;
 use crate::verify::flaw::FlawKind;
+
+/// Checks that a full pass changes no message that it keeps, but where its span shortens a part or an earlier frame goes.
+pub fn check_kept(span: &Span, changes: &BTreeMap<Spot, Change>) -> Vec<Flaw> {
+    let is_planned = |spot: &Spot, change: &Change| {
+        *change == Change::Drop || span.shortened.iter().any(|shortened| shortened.spot == *spot)
+    };
+    let unplanned = changes.iter().filter(|(spot, change)| !is_planned(spot, change));
+    unplanned
+        .map(|(spot, _)| {
+            Flaw::fatal(
+                FlawKind::Protected,
+                Some(spot.message as usize),
+                "a kept message would change",
+            )
+        })
+        .collect()
+}
 
 /// Checks that nothing protected is changed, that arguments stay JSON, and that no message is emptied.
 pub fn check_scope(transcript: &Transcript, boundary: &Boundary, changes: &BTreeMap<Spot, Change>) -> Vec<Flaw> {

@@ -1,7 +1,9 @@
 //! Would the provider accept these messages?
 
+use std::borrow::Borrow;
 use std::collections::HashSet;
 
+use crate::decide::ProviderForm;
 use crate::json;
 use crate::transcript::Input;
 use crate::transcript::Message;
@@ -10,22 +12,11 @@ use crate::transcript::Role;
 use crate::verify::flaw::Flaw;
 use crate::verify::flaw::FlawKind;
 
-/// The rules of a provider's form.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// OpenAI Chat Completions: tool messages right behind the assistant message they answer.
-    Chat,
-    /// OpenAI Responses: every output has a call before it, every call an output.
-    Responses,
-    /// Anthropic Messages: results first in the next user message; the first message is the user's.
-    Anthropic,
-}
-
 /// Checks a conversation against the rules of a form. Calls at the end may wait for their results.
-pub fn check_structure(messages: &[Message], form: Form) -> Vec<Flaw> {
+pub fn check_structure<M: Borrow<Message>>(messages: &[M], form: ProviderForm) -> Vec<Flaw> {
     let mut flaws = Vec::new();
     let mut open: HashSet<&str> = HashSet::new();
-    for (index, message) in messages.iter().enumerate() {
+    for (index, message) in messages.iter().map(M::borrow).enumerate() {
         check_message(index, message, form, &mut flaws);
         let answers = message.has_results();
         if !open.is_empty() && !answers && message.role != Role::Assistant {
@@ -37,8 +28,8 @@ pub fn check_structure(messages: &[Message], form: Form) -> Vec<Flaw> {
             open.clear();
         }
         // In chat every call is answered before the model speaks again; a Responses step may be several items.
-        if !open.is_empty() && message.role == Role::Assistant && form != Form::Responses {
-            let before = index.checked_sub(1).map(|before| messages[before].role);
+        if !open.is_empty() && message.role == Role::Assistant && form != ProviderForm::Responses {
+            let before = index.checked_sub(1).map(|before| messages[before].borrow().role);
             if before != Some(Role::Assistant) {
                 flaws.push(Flaw::fatal(
                     FlawKind::Unpaired,
@@ -71,7 +62,7 @@ pub fn check_structure(messages: &[Message], form: Form) -> Vec<Flaw> {
     flaws
 }
 
-fn check_message(index: usize, message: &Message, form: Form, flaws: &mut Vec<Flaw>) {
+fn check_message(index: usize, message: &Message, form: ProviderForm, flaws: &mut Vec<Flaw>) {
     for part in &message.parts {
         match part {
             Part::Call(call) => {
@@ -96,7 +87,9 @@ fn check_message(index: usize, message: &Message, form: Form, flaws: &mut Vec<Fl
     }
     let first_other = message.parts.iter().position(|part| !matches!(part, Part::Result(_)));
     let last_result = message.parts.iter().rposition(|part| matches!(part, Part::Result(_)));
-    if form == Form::Anthropic && matches!((first_other, last_result), (Some(other), Some(result)) if other < result) {
+    if form == ProviderForm::Anthropic
+        && matches!((first_other, last_result), (Some(other), Some(result)) if other < result)
+    {
         flaws.push(Flaw::fatal(
             FlawKind::Misplaced,
             Some(index),
@@ -132,7 +125,7 @@ mod tests {
         }))
     }
 
-    fn kinds(messages: &[Message], form: Form) -> Vec<FlawKind> {
+    fn kinds(messages: &[Message], form: ProviderForm) -> Vec<FlawKind> {
         check_structure(messages, form)
             .into_iter()
             .map(|flaw| flaw.kind)
@@ -143,7 +136,7 @@ mod tests {
     fn sound_conversations_have_no_flaws() {
         let tool = |id| Message::new(Role::Tool, vec![result(id)]);
         let user = Message::new(Role::User, vec![Part::Text("go".into())]);
-        for form in [Form::Chat, Form::Responses, Form::Anthropic] {
+        for form in [ProviderForm::Chat, ProviderForm::Responses, ProviderForm::Anthropic] {
             assert!(kinds(&[user.clone(), call("1", "{}"), tool("1"), call("2", "{}")], form).is_empty());
         }
     }
@@ -153,14 +146,20 @@ mod tests {
         let user = Message::new(Role::User, vec![Part::Text("go".into())]);
         let tool = |id| Message::new(Role::Tool, vec![result(id)]);
         assert_eq!(
-            kinds(&[call("1", "{}"), user.clone()], Form::Chat),
+            kinds(&[call("1", "{}"), user.clone()], ProviderForm::Chat),
             [FlawKind::Unpaired]
         );
-        assert_eq!(kinds(&[tool("1")], Form::Chat), [FlawKind::Unpaired]);
-        assert_eq!(kinds(&[call("1", "{"), tool("1")], Form::Chat), [FlawKind::Arguments]);
+        assert_eq!(kinds(&[tool("1")], ProviderForm::Chat), [FlawKind::Unpaired]);
+        assert_eq!(
+            kinds(&[call("1", "{"), tool("1")], ProviderForm::Chat),
+            [FlawKind::Arguments]
+        );
         let late = Message::new(Role::User, vec![Part::Text("hm".into()), result("1")]);
-        assert_eq!(kinds(&[call("1", "{}"), late], Form::Anthropic), [FlawKind::Misplaced]);
+        assert_eq!(
+            kinds(&[call("1", "{}"), late], ProviderForm::Anthropic),
+            [FlawKind::Misplaced]
+        );
         let assistant = Message::new(Role::Assistant, vec![result("1")]);
-        assert!(kinds(&[call("1", "{}"), assistant], Form::Chat).contains(&FlawKind::Role));
+        assert!(kinds(&[call("1", "{}"), assistant], ProviderForm::Chat).contains(&FlawKind::Role));
     }
 }

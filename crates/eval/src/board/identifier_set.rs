@@ -53,7 +53,7 @@ impl Arm for LedgerArm {
             ..Draft::default()
         };
         let transcript = draft.assemble().transcript;
-        let state = ForcedPasses::new(&transcript, FAMILY, Engine::Ledger).to(budget);
+        let state = ForcedPasses::new(transcript, FAMILY, Engine::Ledger).to(budget);
         if tokens(&state.messages, FAMILY) > budget {
             let fault = if state.is_compacted() {
                 &self.over

@@ -1,6 +1,8 @@
 //! People's words on recorded sessions: which messages of the person survive whole, which sentences of long ones, which of
 //! the texts that close the agent's turns.
 
+use std::sync::Arc;
+
 use aho_corasick::AhoCorasick;
 use mainstay_engine::account::Family;
 use mainstay_engine::account::TextKind;
@@ -45,14 +47,14 @@ pub fn observe(messages: &[Message], sizes: &[BoardSize]) -> Vec<BoardObservatio
         messages: messages.iter().filter(is_spoken).cloned().collect(),
         ..Draft::default()
     };
-    let transcript = draft.assemble().transcript;
+    let transcript = Arc::new(draft.assemble().transcript);
     let messages = transcript.messages();
     let wanted = wanted(messages);
     let search = WantedSearch::new(&wanted);
     let check = StateCheck::new(messages);
     let redactor = redactor();
     let whole = tokens(messages, FAMILY);
-    let passes = ForcedPasses::new(&transcript, FAMILY, Engine::Ledger);
+    let passes = ForcedPasses::new(Arc::clone(&transcript), FAMILY, Engine::Ledger);
     let mut observations = Vec::new();
     for size in sizes {
         let target = size.target(whole);

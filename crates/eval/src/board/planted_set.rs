@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::Arc;
 use std::sync::Mutex;
 
 use mainstay_engine::account::ModelLimits;
@@ -11,7 +12,6 @@ use mainstay_engine::account::TextKind;
 use mainstay_engine::account::TokenCounter;
 use mainstay_engine::account::facts;
 use mainstay_engine::decide::Engine;
-use mainstay_engine::decide::Roles;
 use mainstay_engine::decide::marker::opens_block;
 use mainstay_wire::document::Document;
 use mainstay_wire::format;
@@ -169,15 +169,14 @@ impl PlantedTools<'_> {
         let family = facts(model).family;
         let definitions = family.count(document.about.tools.as_deref().unwrap_or(""), TextKind::Arguments);
         let check = StateCheck::new(document.transcript.messages());
-        let passes = ForcedPasses::new(&document.transcript, family, Engine::Ledger)
+        let passes = ForcedPasses::new(Arc::clone(&document.transcript), family, Engine::Ledger)
             .in_request(ModelLimits::of(model), definitions);
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
         let mut observations = Vec::new();
         for size in SIZES {
             let target = size.target(0);
             let state = passes.to(target);
-            let flaws = document.new_flaws(&state.compactor, Roles::Open);
-            let is_compacted = state.is_compacted() && flaws.is_empty();
+            let is_compacted = state.is_compacted();
             let written = match is_compacted {
                 true => document
                     .compacted_chunks(&state.outcome.changes, state.outcome.block.as_ref())

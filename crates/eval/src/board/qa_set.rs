@@ -148,7 +148,7 @@ impl QaConversation {
         let transcript = draft.assemble().transcript;
         let check = StateCheck::new(transcript.messages());
         let whole = tokens(transcript.messages(), FAMILY);
-        let passes = ForcedPasses::new(&transcript, FAMILY, Engine::Ledger);
+        let passes = ForcedPasses::new(transcript, FAMILY, Engine::Ledger);
         let mut observations = Vec::new();
         for size in sizes {
             let target = size.target(whole);

@@ -2,17 +2,16 @@
 //!
 //! A new engine is one type here and one line in [`all`].
 
-use mainstay_engine::account::Budget;
 use mainstay_engine::account::Family;
 use mainstay_engine::account::ModelLimits;
 use mainstay_engine::account::Tally;
-use mainstay_engine::compaction::Compactor;
 use mainstay_engine::decide::Policy;
 use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Transcript;
+use mainstay_session::Session;
 
-use crate::forced::scribe;
-use crate::forced::situation;
+use crate::forced::budget;
+use crate::forced::settings;
 use crate::preflight::sheet::is_instruction;
 
 /// What an engine made of a conversation.
@@ -90,14 +89,11 @@ impl Engine for LedgerEngine {
             tail_messages: tail,
             ..Policy::default()
         };
-        let mut compactor = Compactor::new(family, &policy).with_scribe(scribe());
-        compactor.observe(transcript);
-        let budget = Budget::new(&[ModelLimits::of("unknown")], &policy.budget)
-            .expect("the default policy has shares between zero and one");
-        let situation = situation(compactor.counted(), 1.0);
-        compactor.pass(transcript, &budget, &policy, situation);
+        let settings = settings(family, policy, budget(&ModelLimits::of("unknown")));
+        let mut session = Session::of(settings, transcript.clone());
+        session.pass();
         Compacted {
-            messages: compactor.messages(transcript),
+            messages: session.messages(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use mainstay_engine::decide::ProviderForm;
 use mainstay_engine::transcript::Author;
 use mainstay_engine::transcript::Content;
 use mainstay_engine::transcript::Draft;
@@ -10,7 +11,6 @@ use mainstay_engine::transcript::Part;
 use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::Transcript;
 use mainstay_engine::transcript::Usage;
-use mainstay_engine::verify;
 use mainstay_engine::verify::check_structure;
 use mainstay_llm::profile;
 use mainstay_tests::conversation::Form as Provider;
@@ -99,9 +99,9 @@ fn track(stage: &Stage<'_>, strategy: &Strategy) -> Track {
 /// What is wrong with a conversation in the eyes of the engine that would take it in.
 fn complaints(messages: &[Message], form: Provider) -> Vec<String> {
     let rules = match form {
-        Provider::Chat => verify::Form::Chat,
-        Provider::Responses => verify::Form::Responses,
-        Provider::Anthropic => verify::Form::Anthropic,
+        Provider::Chat => ProviderForm::Chat,
+        Provider::Responses => ProviderForm::Responses,
+        Provider::Anthropic => ProviderForm::Anthropic,
     };
     let mut complaints: Vec<String> = check_structure(messages, rules)
         .iter()

@@ -154,7 +154,7 @@ impl Recording {
             name: about.id.filter(|id| !id.is_empty()).unwrap_or(otherwise),
             source,
             model: about.model,
-            transcript: Arc::new(document.transcript),
+            transcript: document.transcript,
             tools: about.tools,
             started: about.started,
             restarts: about.restarts,

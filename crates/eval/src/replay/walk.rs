@@ -9,7 +9,6 @@ use std::sync::Arc;
 use mainstay_engine::account::Budget;
 use mainstay_engine::account::measure;
 use mainstay_engine::compaction::Block;
-use mainstay_engine::compaction::Compactor;
 use mainstay_engine::compaction::Seat;
 use mainstay_engine::compaction::Verdict;
 use mainstay_engine::decide::Policy;
@@ -18,9 +17,10 @@ use mainstay_engine::economy::SegmentKind;
 use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Part;
 use mainstay_engine::transcript::Role;
+use mainstay_session::PromptSize;
+use mainstay_session::Session;
 
-use crate::forced::scribe;
-use crate::forced::situation;
+use crate::forced::settings;
 use crate::replay::timeline::Timeline;
 use crate::replay::track::Step;
 use crate::retention::render;
@@ -62,7 +62,7 @@ pub struct Walk<'a> {
     /// How many pieces the last step had.
     sent: usize,
     epoch: u32,
-    compactor: Option<Compactor>,
+    session: Option<Session>,
     /// What the messages hold that were taken in.
     prints: Vec<u64>,
     /// Texts that were asked for, by what they are of.
@@ -98,7 +98,7 @@ impl<'a> Walk<'a> {
             stable: 0,
             sent: 0,
             epoch: 0,
-            compactor: None,
+            session: None,
             prints: Vec::new(),
             is_whole: true,
         };
@@ -230,26 +230,30 @@ impl<'a> Walk<'a> {
     /// Lets our engine make a pass, whether it is due or not.
     pub fn compact(&mut self, policy: &Policy, budget: &Budget) -> Option<Made> {
         let transcript = self.timeline.transcript.until(self.taken);
-        let family = self.timeline.family;
         let preface = self.preface();
-        // What the prompt does not take over must not have happened.
-        let fresh = || Compactor::new(family, policy).with_scribe(scribe());
-        let mut compactor = self.compactor.take().unwrap_or_else(fresh);
-        compactor.observe(&transcript);
-        let untouched = compactor.clone();
+        let fresh = || Session::new(settings(self.timeline.family, policy.clone(), budget.clone()));
+        let mut session = self.session.take().unwrap_or_else(fresh);
+        session.observe(transcript);
+        session.fold_ledger();
         // As the engine counts: reasoning that only the provider has counted is not there for it to take out.
-        let counted = (compactor.counted() as f64 * self.timeline.scale) as u64;
-        let situation = situation(preface + counted, self.timeline.scale);
-        let outcome = compactor.pass(&transcript, budget, policy, situation);
-        let made = match outcome.verdict {
+        let counted = (session.counted() as f64 * self.timeline.scale) as u64;
+        let settings = session.settings_mut();
+        settings.policy = policy.clone();
+        settings.budget = budget.clone();
+        settings.prompt = PromptSize::Known {
+            tokens: preface + counted,
+            scale: self.timeline.scale,
+        };
+        // What the prompt does not take over must not have happened.
+        let untouched = session.clone();
+        let made = match session.pass().verdict {
             Verdict::Compacted => {
-                let messages = compactor.messages(&transcript);
-                let origins = origins(compactor.block(), self.taken);
-                self.adopt(origins.into_iter().zip(messages))
+                let origins = origins(session.block(), self.taken);
+                self.adopt(origins.into_iter().zip(session.messages()))
             }
             Verdict::Unchanged(_) => None,
         };
-        self.compactor = Some(if made.is_some() { compactor } else { untouched });
+        self.session = Some(if made.is_some() { session } else { untouched });
         made
     }
 

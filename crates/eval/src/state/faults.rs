@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 
 use mainstay_engine::account::Family;
+use mainstay_engine::decide::ProviderForm;
 use mainstay_engine::transcript::Message;
 use mainstay_engine::verify::Flaw;
-use mainstay_engine::verify::Form;
 use mainstay_engine::verify::check_structure;
 
 use crate::retention::identifiers;
@@ -52,12 +52,12 @@ fn size(state: &State, target: u64, family: Family) -> Option<String> {
 
 /// What a provider would refuse about the state and not about the conversation.
 fn structure(before: &[Message], after: &[Message]) -> Vec<String> {
-    let known = check_structure(before, Form::Chat);
+    let known = check_structure(before, ProviderForm::Chat);
     let is_new = |flaw: &&Flaw| {
         let same = |other: &Flaw| other.kind == flaw.kind && other.detail == flaw.detail;
         !known.iter().any(same)
     };
-    let found = check_structure(after, Form::Chat);
+    let found = check_structure(after, ProviderForm::Chat);
     let new = found.iter().filter(is_new);
     new.map(|flaw| format!("{}: {}", flaw.kind.code(), flaw.detail))
         .collect()

@@ -3,8 +3,6 @@
 use mainstay_engine::account::Budget;
 use mainstay_engine::account::Family;
 use mainstay_engine::account::ModelLimits;
-use mainstay_engine::compaction::Compactor;
-use mainstay_engine::compaction::Moment;
 use mainstay_engine::compaction::Outcome;
 use mainstay_engine::compaction::Pending;
 use mainstay_engine::compaction::Step;
@@ -12,7 +10,6 @@ use mainstay_engine::compaction::Verdict;
 use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::Policy;
 use mainstay_engine::decide::Seat;
-use mainstay_engine::decide::Situation;
 use mainstay_engine::decide::SummaryPolicy;
 use mainstay_engine::decide::WayWanted;
 use mainstay_engine::decide::Writers;
@@ -24,12 +21,13 @@ use mainstay_engine::summary::prompts::Prompts;
 use mainstay_engine::transcript::Draft;
 use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Role;
-use mainstay_engine::transcript::Transcript;
 use mainstay_engine::verify::Flaw;
+use mainstay_session::Session;
+use mainstay_session::SessionSettings;
+use mainstay_session::SummaryWriters;
 
 use crate::fixture::Subject;
-use crate::forced::scribe;
-use crate::forced::situation;
+use crate::forced::settings;
 use crate::record::PassRecord;
 use crate::state::Arm;
 use crate::state::Makes;
@@ -83,28 +81,17 @@ pub struct Walk<'a> {
 
 /// A pass that is under way.
 struct Pass {
-    transcript: Transcript,
-    budget: Budget,
-    policy: Policy,
-    situation: Situation,
-    compactor: Compactor,
+    session: Session,
     pending: Option<Pending>,
 }
 
 impl Pass {
-    fn step(&mut self, setting: &Setting, reply: Option<Reply>) -> Step {
-        let moment = Moment {
-            transcript: &self.transcript,
-            budget: &self.budget,
-            policy: &self.policy,
-            situation: self.situation,
-            writers: setting.writers.as_ref().map(|writers| (writers, &setting.prompts)),
-        };
+    fn step(&mut self, reply: Option<Reply>) -> Step {
         match self.pending.take() {
-            None => self.compactor.start(&moment),
+            None => self.session.start(),
             Some(pending) => {
                 let reply = reply.unwrap_or_else(|| Reply::Failed("nobody answered".to_owned()));
-                pending.answer(&mut self.compactor, &moment, reply)
+                self.session.answer(pending, reply)
             }
         }
     }
@@ -147,7 +134,7 @@ impl<'a> Walk<'a> {
                 }
                 None => self.begin(engine),
             };
-            match pass.step(self.setting, reply.take()) {
+            match pass.step(reply.take()) {
                 Step::Ask(ask) => {
                     pass.pending = Some(ask.pending);
                     self.current = Some(pass);
@@ -179,13 +166,6 @@ impl<'a> Walk<'a> {
             ..Draft::default()
         };
         let transcript = draft.assemble().transcript;
-        let mut scribe = scribe();
-        // A pass that leaves everything as it is leaves the memory, too.
-        if let Some(memory) = self.memory.clone()
-            && let Some((block, _)) = scribe.find_frame(transcript.messages())
-        {
-            scribe.resume_behind(block, memory);
-        }
         let counted = tokens(transcript.messages(), self.setting.family);
         let target = self.target().min(counted * MOST_LEFT.0 / MOST_LEFT.1);
         let policy = Policy {
@@ -201,8 +181,6 @@ impl<'a> Walk<'a> {
             },
             ..Policy::default()
         };
-        let mut compactor = Compactor::new(self.setting.family, &policy).with_scribe(scribe);
-        compactor.observe(&transcript);
         let mut limits = ModelLimits::of(self.subject.head.model.as_deref().unwrap_or("unknown"));
         if let Some(window) = self.subject.head.context_length.filter(|window| *window > 0) {
             limits = limits.with_window(window);
@@ -210,33 +188,42 @@ impl<'a> Walk<'a> {
         let budget = Budget::new(&[limits], &policy.budget)
             .or_else(|_| Budget::new(&[ModelLimits::of("unknown")], &policy.budget))
             .expect("the default policy has shares between zero and one");
-        Pass {
-            situation: situation(compactor.counted(), 1.0),
-            transcript,
-            budget,
-            policy,
-            compactor,
-            pending: None,
+        let writers = self.setting.writers.clone().map(|models| SummaryWriters {
+            models,
+            prompts: self.setting.prompts.clone(),
+        });
+        let settings = SessionSettings {
+            writers,
+            ..settings(self.setting.family, policy, budget)
+        };
+        let mut session = Session::of(settings, transcript);
+        // A pass that leaves everything as it is leaves the memory, too.
+        if let Some(memory) = self.memory.clone() {
+            session.resume_from(memory);
         }
+        Pass { session, pending: None }
     }
 
     /// Takes over what a pass left.
     fn close(&mut self, pass: Pass, outcome: Outcome) {
-        let Pass {
-            transcript, compactor, ..
-        } = pass;
-        let after = compactor.messages(&transcript);
+        let session = pass.session;
+        let after = session.messages();
         let family = self.setting.family;
         let is_compacted = outcome.verdict == Verdict::Compacted;
         let mut remarks: Vec<String> = outcome.flaws.iter().map(words).collect();
         if let Verdict::Unchanged(why) = &outcome.verdict {
-            remarks.push(why.clone());
+            remarks.push(why.to_string());
         }
         self.state.passes.push(PassRecord {
             messages: self.points[self.made],
-            tokens_before: tokens(transcript.messages(), family),
+            tokens_before: tokens(session.transcript().messages(), family),
             tokens_after: tokens(&after, family),
-            made: if is_compacted { outcome.mode() } else { "unchanged" }.to_owned(),
+            made: if is_compacted {
+                outcome.mode().name()
+            } else {
+                "unchanged"
+            }
+            .to_owned(),
             remarks,
         });
         if let (true, Some(block)) = (is_compacted, &outcome.block) {
@@ -247,8 +234,7 @@ impl<'a> Walk<'a> {
                 origins.insert(block.span.block_at.min(origins.len()), None);
             }
             self.state.origins = origins;
-            let scribe = compactor.scribe().expect("every pass is given one");
-            self.memory = Some(scribe.memory_behind(transcript.messages(), &block.span, &block.carried));
+            self.memory = session.memory();
         }
         self.state.messages = after;
         // A repair that put a message in or out would shift the origins; then none is known.

@@ -6,6 +6,7 @@ use std::panic::catch_unwind;
 use std::sync::Arc;
 use std::time::Duration;
 
+use mainstay_session::Trigger;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
@@ -202,7 +203,7 @@ impl Room {
             order: order.unwrap_or_else(|| Order {
                 policy: self.keeping.policy.clone(),
                 reason: String::new(),
-                trigger: "",
+                trigger: Trigger::Due,
                 retention: None,
                 is_must: false,
             }),

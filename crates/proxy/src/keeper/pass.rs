@@ -8,28 +8,24 @@ use std::time::Instant;
 use mainstay_engine::account::Budget;
 use mainstay_engine::account::Family;
 use mainstay_engine::account::Fit;
-use mainstay_engine::compaction::Moment;
 use mainstay_engine::compaction::Outcome;
 use mainstay_engine::compaction::Verdict;
 use mainstay_engine::decide::InPlace;
 use mainstay_engine::decide::Policy;
-use mainstay_engine::decide::ReasoningRule;
-use mainstay_engine::decide::Situation;
 use mainstay_engine::decide::Span;
 use mainstay_engine::decide::Writers;
-use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::Timestamp;
 use mainstay_llm::price::Spent;
 use mainstay_llm::summarise;
-use mainstay_store::Metrics;
-use mainstay_store::NewCheckpoint;
-use mainstay_store::NewDropped;
-use mainstay_store::NewLedger;
+use mainstay_llm::summarise::Summariser;
+use mainstay_session::ModelUsage;
+use mainstay_session::PassRecord;
+use mainstay_session::PromptSize;
+use mainstay_session::Session;
+use mainstay_session::SummaryWriters;
 use mainstay_store::StoreError;
-use mainstay_store::memory::states;
 use mainstay_wire::document::Document;
 use mainstay_wire::error::ReadError;
-use mainstay_wire::reading::WireForm;
 use tokio::runtime::Handle;
 
 use crate::keeper::chain::Key;
@@ -123,33 +119,26 @@ impl NoPass {
 }
 
 /// Lets a worker learn a conversation ahead of the pass that will come.
-pub fn warm_up(task: Task, keeping: &Keeping, desk: &Desk) -> Result<Box<Worker>, NoPass> {
+pub fn warm_up(mut task: Task, keeping: &Keeping, desk: &Desk) -> Result<Box<Worker>, NoPass> {
     let body = compose(&task.taken, None, &task.trims);
     let document = read(task.taken.form, &body)?;
-    at_work(
-        task.worker,
-        &document,
-        &task.taken,
-        &task.conversation,
-        task.family,
-        keeping,
-        desk,
-    )
+    at_work(&mut task, &document, keeping, desk)
 }
 
-fn at_work(
-    known: Option<Box<Worker>>,
-    document: &Document,
-    taken: &Taken,
-    conversation: &str,
-    family: Family,
-    keeping: &Keeping,
-    desk: &Desk,
-) -> Result<Box<Worker>, NoPass> {
-    let known = known.filter(|worker| worker.fits(document, taken.len(), family));
+fn at_work(task: &mut Task, document: &Document, keeping: &Keeping, desk: &Desk) -> Result<Box<Worker>, NoPass> {
+    let known = task.worker.take();
+    let known = known.filter(|worker| worker.fits(document, task.taken.len(), task.family));
     let mut worker = match known {
         Some(worker) => worker,
-        None => Box::new(Worker::new(document, taken.len(), conversation, family, keeping, desk)?),
+        None => Box::new(Worker::new(
+            document,
+            task.taken.len(),
+            &task.conversation,
+            task.family,
+            &task.budget,
+            keeping,
+            desk,
+        )?),
     };
     worker.observe(document);
     Ok(worker)
@@ -160,37 +149,14 @@ pub fn make(mut task: Task, keeping: &Keeping, desk: &Desk, writing: Option<&Wri
     let started = Instant::now();
     let body = compose(&task.taken, None, &task.trims);
     let document = read(task.taken.form, &body)?;
-    let known = task.worker.take();
-    let mut worker = at_work(
-        known,
-        &document,
-        &task.taken,
-        &task.conversation,
-        task.family,
-        keeping,
-        desk,
-    )?;
-    let counted = worker.compactor.counted() + task.tools;
-    let situation = Situation {
-        prompt: task.fit.apply(counted),
-        scale: task.fit.scale,
-        forced: true,
-        margin: 0,
-        roles: keeping.roles,
-        block_role: match task.taken.form {
-            WireForm::Chat | WireForm::Responses => Role::System,
-            WireForm::Anthropic => Role::User,
-        },
-        reasoning: match task.taken.form {
-            WireForm::Responses => ReasoningRule::MustKeep,
-            WireForm::Chat | WireForm::Anthropic => ReasoningRule::MayDrop,
-        },
+    let mut worker = at_work(&mut task, &document, keeping, desk)?;
+    let settings = worker.session.settings_mut();
+    settings.budget = task.budget.clone();
+    settings.prompt = PromptSize::Calibrated {
+        fit: task.fit,
+        beside: task.tools,
     };
-    let (outcome, spent) = attempts(&mut worker, &document, &task, situation, writing).map_err(NoPass::Refused)?;
-    if let Some(flaw) = document.new_flaws(&worker.compactor, keeping.roles).first() {
-        let words = format!("the result was refused ({}): {}", flaw.kind.code(), flaw.detail);
-        return Err(NoPass::Refused(words));
-    }
+    let (outcome, spent) = attempts(&mut worker, &task, writing).map_err(NoPass::Refused)?;
     if outcome.block.as_ref().is_some_and(|block| gives_way(&block.span)) {
         return Err(NoPass::Refused(SQUEEZED.to_owned()));
     }
@@ -199,10 +165,7 @@ pub fn make(mut task: Task, keeping: &Keeping, desk: &Desk, writing: Option<&Wri
             "the instructions at the head would not stay there".to_owned(),
         ));
     };
-    let left: u64 = worker
-        .compactor
-        .counted()
-        .saturating_sub(tokens + worker.instructions());
+    let left: u64 = worker.session.counted().saturating_sub(tokens + worker.instructions());
     if tokens + left >= task.counted || covers == 0 || covers < task.covered {
         return Err(NoPass::Refused(format!(
             "what would be sent has {} tokens, not less than {}",
@@ -216,18 +179,33 @@ pub fn make(mut task: Task, keeping: &Keeping, desk: &Desk, writing: Option<&Wri
         text: elements.join(","),
         tokens,
         made_at: task.taken.len(),
-        mode: outcome.mode().to_owned(),
+        mode: outcome.mode().to_string(),
         checkpoint: String::new(),
     };
-    let kept = Kept {
-        task: &task,
+    let original = chunks(&task.taken);
+    let composed = compose(&task.taken, Some(&epoch), &task.trims);
+    let preface = task.tools + worker.instructions();
+    let left = worker.session.counted().saturating_sub(worker.instructions());
+    let record = PassRecord {
+        conversation: &task.conversation,
+        source: "proxy",
+        model: Some(&task.model),
         document: &document,
-        worker: &worker,
-        outcome: &outcome,
-        spent,
-        started,
+        original: &original,
+        result: &[&composed],
+        trigger: task.order.trigger,
+        usage: spent.map_or_else(ModelUsage::default, |spent| ModelUsage {
+            calls: spent.calls,
+            tokens: spent.usage.total(),
+        }),
+        duration: started.elapsed(),
+        plan: "",
+        now: task.now,
+        sizes: Some((task.fit.apply(task.counted + preface), task.fit.apply(left + preface))),
+        states: &[(Epoch::name(&key), epoch.to_bytes())],
     };
-    epoch.checkpoint = kept.keep(&key, &epoch, desk)?;
+    let id = desk.with(|store| worker.session.checkpoint(&outcome, &record, store))?;
+    epoch.checkpoint = id.to_string();
     Ok(Prepared {
         key,
         epoch: Arc::new(epoch),
@@ -244,13 +222,7 @@ fn gives_way(span: &Span) -> bool {
 /// Makes the pass that was ordered; where the newest step would have to give way for it, or it cannot be made, one that leaves more.
 /// A step that would fill the window is shortened, in the pass that leaves most of it. What has just been said or printed never
 /// goes into a block: then the provider may say that it is too long.
-fn attempts(
-    worker: &mut Worker,
-    document: &Document,
-    task: &Task,
-    situation: Situation,
-    writing: Option<&Writing>,
-) -> Result<(Outcome, Option<Spent>), String> {
+fn attempts(worker: &mut Worker, task: &Task, writing: Option<&Writing>) -> Result<(Outcome, Option<Spent>), String> {
     let ordered = &task.order.policy;
     let room = task.budget.window - task.budget.output;
     let shorter = [task.budget.threshold / 100 * SHORT_RUNWAY, task.budget.threshold, room];
@@ -269,14 +241,8 @@ fn attempts(
     let mut why = SQUEEZED.to_owned();
     let last = policies.len() - 1;
     for (index, policy) in policies.into_iter().enumerate() {
-        let moment = Moment {
-            transcript: &document.transcript,
-            budget: &task.budget,
-            policy: &policy,
-            situation,
-            writers: None,
-        };
-        let plan = worker.compactor.plan(&moment);
+        worker.session.settings_mut().policy = policy;
+        let plan = worker.session.plan();
         let is_refused = |span: &Span| gives_way(span) || (span.is_squeezed && index < last);
         if plan
             .replacement
@@ -287,42 +253,31 @@ fn attempts(
         }
         // Models are asked once: what they wrote is there for whichever pass is made in the end.
         let models = writing.filter(|_| spent.is_none());
-        let (outcome, paid) = pass(worker, document, &task.budget, &policy, situation, models);
+        let (outcome, paid) = pass(&mut worker.session, models);
         spent = spent.or(paid);
         match &outcome.verdict {
             Verdict::Compacted => return Ok((outcome, spent)),
-            Verdict::Unchanged(reason) => reason.clone_into(&mut why),
+            Verdict::Unchanged(refusal) => why = refusal.to_string(),
         }
     }
     Err(why)
 }
 
-fn pass(
-    worker: &mut Worker,
-    document: &Document,
-    budget: &Budget,
-    policy: &Policy,
-    situation: Situation,
-    writing: Option<&Writing>,
-) -> (Outcome, Option<Spent>) {
-    let compactor = &mut worker.compactor;
+fn pass(session: &mut Session, writing: Option<&Writing>) -> (Outcome, Option<Spent>) {
     let Some(writing) = writing else {
-        let outcome = compactor.pass(&document.transcript, budget, policy, situation);
-        return (outcome, None);
+        return (session.pass(), None);
     };
     let models = writing.chain.models();
-    let known = Writers {
-        window: writing.chain.smallest_window().unwrap_or(0),
-        output: models.iter().map(|model| model.output).min().unwrap_or(0),
-        in_place: InPlace::Impossible("the conversation's key is the client's, and not ours to ask with".to_owned()),
-    };
-    let moment = Moment {
-        transcript: &document.transcript,
-        budget,
-        policy,
-        situation,
-        writers: Some((&known, &writing.prompts)),
-    };
+    session.settings_mut().writers = Some(SummaryWriters {
+        models: Writers {
+            window: writing.chain.smallest_window().unwrap_or(0),
+            output: models.iter().map(|model| model.output).min().unwrap_or(0),
+            in_place: InPlace::Impossible(
+                "the conversation's key is the client's, and not ours to ask with".to_owned(),
+            ),
+        },
+        prompts: writing.prompts.clone(),
+    });
     let deadline = writing
         .chain
         .deadline
@@ -334,83 +289,12 @@ fn pass(
         watch: &|_| {},
     };
     let before = writing.chain.client().spent();
-    let outcome = Handle::current().block_on(summarise::pass(compactor, &moment, &writers));
+    let mut summariser = Summariser::new(&writers);
+    let pass = session.pass_with(async |request| summariser.reply(request).await);
+    let outcome = Handle::current().block_on(pass);
+    // Only this attempt asks; the next one makes do with what was written.
+    session.settings_mut().writers = None;
     (outcome, Some(writing.chain.client().spent().since(&before)))
-}
-
-/// Everything that a checkpoint is made of.
-struct Kept<'a> {
-    task: &'a Task,
-    document: &'a Document,
-    worker: &'a Worker,
-    outcome: &'a Outcome,
-    spent: Option<Spent>,
-    started: Instant,
-}
-
-impl Kept<'_> {
-    /// Keeps the pass; when this returns, it is on disk.
-    fn keep(&self, key: &Key, epoch: &Epoch, desk: &Desk) -> Result<String, StoreError> {
-        let Kept {
-            task,
-            document,
-            worker,
-            outcome,
-            ..
-        } = *self;
-        let original = chunks(&task.taken);
-        let composed = compose(&task.taken, Some(epoch), &task.trims);
-        let dropped: Vec<NewDropped<'_>> = outcome.dropped.iter().map(NewDropped::from).collect();
-        let messages = document.transcript.messages();
-        let mut states = worker.compactor.scribe().map_or_else(Vec::new, |scribe| {
-            states(scribe, outcome.block.as_ref(), messages, &task.conversation)
-        });
-        states.push((Epoch::name(key), epoch.to_bytes()));
-        let ledgers: Vec<NewLedger<'_>> = states.iter().map(|(name, state)| NewLedger { name, state }).collect();
-        let prompts = outcome.writing.as_ref().map_or(&[][..], |writing| &writing.prompts);
-        let prompts: Vec<(&str, &str)> = prompts.iter().map(|(name, hash)| (*name, hash.as_str())).collect();
-        let new = NewCheckpoint {
-            source: "proxy",
-            format: document.format.name,
-            form: document.form().name(),
-            model: Some(&task.model),
-            original: &original,
-            result: &[&composed],
-            dropped: &dropped,
-            metrics: self.metrics(epoch),
-            prompts: &prompts,
-            engine_version: env!("CARGO_PKG_VERSION"),
-            ledgers: &ledgers,
-            ..NewCheckpoint::new(&task.conversation, task.now)
-        };
-        desk.with(|store| store.append(&new)).map(|id| id.to_string())
-    }
-
-    fn metrics(&self, epoch: &Epoch) -> Metrics {
-        let Kept { task, outcome, .. } = *self;
-        let messages = self.document.transcript.messages();
-        let preface = task.tools + self.worker.instructions();
-        let left: u64 = self
-            .worker
-            .compactor
-            .counted()
-            .saturating_sub(self.worker.instructions());
-        Metrics {
-            mode: epoch.mode.clone(),
-            trigger: task.order.trigger.to_owned(),
-            tokens_before: task.fit.apply(task.counted + preface),
-            tokens_after: task.fit.apply(left + preface),
-            messages_before: messages.len() as u64,
-            messages_after: self.worker.compactor.messages(&self.document.transcript).len() as u64,
-            turns: messages.iter().filter(|message| message.opens_turn()).count() as u64,
-            earliest_changed: outcome.earliest_changed.map(|index| index as u64),
-            duration_ms: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
-            summary_tokens: outcome.writing.as_ref().map_or(0, |writing| writing.tokens),
-            summary_calls: self.spent.map_or(0, |spent| spent.calls),
-            auxiliary_tokens: self.spent.map_or(0, |spent| spent.usage.total()),
-            ..Metrics::default()
-        }
-    }
 }
 
 /// The exact bytes that came in, cut where messages begin: what the store knows already costs nothing.

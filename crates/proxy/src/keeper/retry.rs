@@ -9,6 +9,7 @@ use bytes::BytesMut;
 use mainstay_engine::account::Fit;
 use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::Policy;
+use mainstay_session::Trigger;
 use mainstay_wire::reading::WireForm;
 use mainstay_wire::request::Glance;
 use mainstay_wire::sameness::without_marks;
@@ -139,7 +140,7 @@ impl Room {
                 ..self.keeping.policy.clone()
             },
             reason: "the provider found the prompt too long".to_owned(),
-            trigger: "overflow",
+            trigger: Trigger::Overflow,
             retention: None,
             is_must: true,
         };

@@ -11,6 +11,7 @@ use mainstay_engine::decide::Policy;
 use mainstay_engine::decide::Way;
 use mainstay_engine::economy::Profile;
 use mainstay_engine::transcript::Timestamp;
+use mainstay_session::Trigger;
 
 use crate::keeper::pulse::Pulse;
 use crate::settings::Keeping;
@@ -38,8 +39,8 @@ pub struct Order {
     pub policy: Policy,
     /// Why, in words without content.
     pub reason: String,
-    /// Why, in a word.
-    pub trigger: &'static str,
+    /// Why, for the checkpoint.
+    pub trigger: Trigger,
     /// The share of what is needed next that it is expected to keep.
     pub retention: Option<f64>,
     /// Whether the prompt does not fit without it.
@@ -118,7 +119,7 @@ fn at_threshold(keeping: &Keeping, sight: &Sight<'_>) -> Due {
         Box::new(Order {
             policy: keeping.policy.clone(),
             reason,
-            trigger: "due",
+            trigger: Trigger::Due,
             retention: None,
             is_must: sight.prompt > sight.limit(),
         })
@@ -191,7 +192,7 @@ fn economic(keeping: &Keeping, pulse: &mut Pulse, sight: &Sight<'_>, profile: &P
                     ..keeping.policy.clone()
                 },
                 reason,
-                trigger: "due",
+                trigger: Trigger::Due,
                 retention: Some(offer.retention),
                 is_must,
             }))

@@ -1,14 +1,14 @@
-//! Who compacts one conversation: the engine's compactor, and how its messages stand to the chain.
+//! Who compacts one conversation: the driver of its passes, and how its messages stand to the chain.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
+use mainstay_engine::account::Budget;
 use mainstay_engine::account::Family;
-use mainstay_engine::compaction::Compactor;
 use mainstay_engine::compaction::Seat;
-use mainstay_engine::ledger::scribe::Scribe;
-use mainstay_engine::redact::Key;
-use mainstay_engine::redact::Redactor;
+use mainstay_session::Redaction;
+use mainstay_session::Session;
+use mainstay_session::SessionSettings;
 use mainstay_store::StoreError;
 use mainstay_wire::document::Document;
 use mainstay_wire::error::ReadError;
@@ -32,8 +32,8 @@ pub fn read(form: WireForm, body: &Bytes) -> Result<Document, ReadError> {
 /// Compacts one conversation, again and again as it grows.
 #[derive(Clone)]
 pub struct Worker {
-    /// The engine's part.
-    pub compactor: Compactor,
+    /// The driver of its passes.
+    pub session: Session,
     /// Messages that stand before the chain: instructions.
     before: usize,
     /// How many parts each message had that was learnt: a client may leave reasoning out later, and changes name parts by number.
@@ -47,20 +47,20 @@ impl Worker {
         chain: usize,
         conversation: &str,
         family: Family,
+        budget: &Budget,
         keeping: &Keeping,
         desk: &Desk,
     ) -> Result<Self, StoreError> {
-        let messages = document.transcript.messages();
-        let scribe = desk.with(|store| {
-            let key = store.key()?;
-            let redactor = Redactor::new(Key::new(key), keeping.redact);
-            let mut scribe = Scribe::new(key, Arc::new(redactor));
-            store.resume(&mut scribe, messages, conversation)?;
-            Ok(scribe)
-        })?;
+        let settings = SessionSettings {
+            rules: document.form().rules(keeping.roles),
+            redaction: Redaction::Secrets(keeping.redact),
+            ..SessionSettings::with_budget(document.form(), family, keeping.policy.clone(), budget.clone()).forced()
+        };
+        let mut session = Session::of(settings, Arc::clone(&document.transcript));
+        desk.with(|store| session.resume(store, conversation))?;
         Ok(Self {
-            compactor: Compactor::new(family, &keeping.policy).with_scribe(scribe),
-            before: messages.len().saturating_sub(chain),
+            session,
+            before: document.transcript.messages().len().saturating_sub(chain),
             parts: Vec::new(),
         })
     }
@@ -71,19 +71,19 @@ impl Worker {
         document.is_as_read()
             && self.parts.iter().copied().eq(parts.take(self.parts.len()))
             && document.transcript.messages().len() == self.before + chain
-            && self.compactor.tally().family() == family
+            && self.session.tally().family() == family
     }
 
     /// Learns what is new.
     pub fn observe(&mut self, document: &Document) {
-        self.compactor.observe(&document.transcript);
+        self.session.observe(Arc::clone(&document.transcript));
         let messages = &document.transcript.messages()[self.parts.len()..];
         self.parts.extend(messages.iter().map(|message| message.parts.len()));
     }
 
     /// Tokens of the instructions in front of the chain, as counted.
     pub fn instructions(&self) -> u64 {
-        let counted = self.compactor.tally().messages();
+        let counted = self.session.tally().messages();
         counted[..self.before.min(counted.len())]
             .iter()
             .map(|tokens| tokens.total())
@@ -100,7 +100,7 @@ impl Worker {
             true => self.reach().max(self.before),
             false => messages,
         };
-        let elements = document.compacted_elements(self.compactor.changes(), self.compactor.block(), end);
+        let elements = document.compacted_elements(self.session.changes(), self.session.block(), end);
         let heads = taken.glance.elements[..lead]
             .iter()
             .map(|range| &taken.body[range.clone()]);
@@ -111,11 +111,11 @@ impl Worker {
             .iter()
             .skip(lead)
             .map(|element| without_marks(element).into_owned());
-        let left: u64 = self.compactor.tally().messages()[end.min(messages)..]
+        let left: u64 = self.session.tally().messages()[end.min(messages)..]
             .iter()
             .map(|tokens| tokens.total())
             .sum();
-        let tokens = self.compactor.counted().saturating_sub(left + self.instructions());
+        let tokens = self.session.counted().saturating_sub(left + self.instructions());
         let covers = match document.is_as_read() {
             true => end - self.before,
             false => chain,
@@ -125,9 +125,9 @@ impl Worker {
 
     /// Messages from this one on are as they came.
     fn reach(&self) -> usize {
-        let changes = self.compactor.changes();
+        let changes = self.session.changes();
         let changed = changes.keys().next_back().map_or(0, |spot| spot.message as usize + 1);
-        let Some(block) = self.compactor.block() else {
+        let Some(block) = self.session.block() else {
             return changed;
         };
         let replaced = (0..block.span.until).rev().find(|index| !block.span.keeps(*index));

@@ -5,23 +5,23 @@
 //! block shows of it is chosen sentence by sentence in [`select`], and written in [`render`].
 
 mod concessions;
-pub mod correction_words;
+pub(crate) mod correction_words;
 mod exchange;
 mod host_rules;
 mod host_words;
-pub mod links;
-pub mod open_points;
+pub(crate) mod links;
+pub(crate) mod open_points;
 mod outline;
 mod person_pastes;
 pub mod record;
 mod referents;
 pub mod render;
-pub mod replies;
-pub mod same_thing;
-pub mod select;
+pub(crate) mod replies;
+pub(crate) mod same_thing;
+pub(crate) mod select;
 mod spoken;
-pub mod subject;
-pub mod talk_cache;
+pub(crate) mod subject;
+pub(crate) mod talk_cache;
 mod turns_of_phrase;
 mod worth;
 

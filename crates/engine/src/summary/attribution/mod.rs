@@ -9,8 +9,6 @@ mod lexicon;
 mod record;
 mod terms;
 
-pub use claims::AttributedClaim;
-pub use claims::Backing;
 pub use claims::attributed_claims;
 pub use claims::leads_in;
 pub use claims::titles_person;

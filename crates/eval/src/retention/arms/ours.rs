@@ -27,7 +27,7 @@ impl Arm for Ours {
         };
         let transcript = draft.assemble().transcript;
         // The budget of the metric is counted in cl100k, whatever model wrote the session.
-        let state = ForcedPasses::new(&transcript, Family::Cl100k, self.0).to(budget);
+        let state = ForcedPasses::new(transcript, Family::Cl100k, self.0).to(budget);
         Ok(state.messages.iter().map(render).collect())
     }
 }

@@ -7,23 +7,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::Mutex;
 
-use mainstay_engine::account::Budget;
-use mainstay_engine::account::Family;
-use mainstay_engine::account::ModelLimits;
-use mainstay_engine::compaction::Compactor;
-use mainstay_engine::compaction::Moment;
 use mainstay_engine::compaction::Outcome;
+use mainstay_engine::compaction::PassMode;
 use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::InPlace;
 use mainstay_engine::decide::Policy;
-use mainstay_engine::decide::ReasoningRule;
-use mainstay_engine::decide::Roles;
-use mainstay_engine::decide::Situation;
 use mainstay_engine::decide::SummaryPolicy;
 use mainstay_engine::decide::WayWanted;
 use mainstay_engine::decide::Writers;
-use mainstay_engine::ledger::scribe::NothingToHide;
-use mainstay_engine::ledger::scribe::Scribe;
 use mainstay_engine::summary::Request;
 use mainstay_engine::summary::prompts::Prompts;
 use mainstay_engine::transcript::Role;
@@ -32,9 +23,13 @@ use mainstay_llm::client::Client;
 use mainstay_llm::model::Endpoint;
 use mainstay_llm::model::Model;
 use mainstay_llm::summarise;
+use mainstay_llm::summarise::Summariser;
+use mainstay_session::SummaryWriters;
+use mainstay_tests::conversation::Form;
 use mainstay_tests::reply::Reply;
 use mainstay_tests::server::Script;
 use mainstay_tests::server::Server;
+use mainstay_tests::trial;
 use mainstay_wire::document::Document;
 use mainstay_wire::format;
 use mainstay_wire::reading::Request as Reading;
@@ -46,16 +41,9 @@ use serde_json::Value;
 const SUMMARY: &str = "## Goal\nCarry the conversation on.\n\n## Progress\n### Done\nThe two of them talked about the weather \
     of many days, which changed nothing about the work that was asked for and that is still to be done.\n";
 
-fn list_key(form: WireForm) -> &'static str {
-    match form {
-        WireForm::Chat | WireForm::Anthropic => "messages",
-        WireForm::Responses => "input",
-    }
-}
-
-fn read(form: WireForm, body: &str) -> Document {
-    let source = Source::memory("body", body.as_bytes().to_vec());
-    format::read(&source, format::by_name(form.name()).ok(), &Reading::default()).unwrap()
+fn form_of(document: &Document) -> Form {
+    let is_same = |form: &Form| form.wire() == document.form();
+    Form::ALL.into_iter().find(is_same).unwrap()
 }
 
 /// The recorded request with a long talk before its first message that is no instruction: recorded ones are short.
@@ -83,43 +71,26 @@ fn chain(server: &Server, form: WireForm) -> Chain {
 
 /// A pass that asks in place; what came of it, and up to which message it was asked.
 async fn pass(document: &Document, own: &Chain, records: &Chain) -> (Outcome, usize) {
-    let scribe = Scribe::new([1; 32], Arc::new(NothingToHide));
-    let mut compactor = Compactor::new(Family::O200k, &Policy::default()).with_scribe(scribe);
-    compactor.observe(&document.transcript);
-    let policy = Policy {
+    let mut session = trial::forced_to(document, form_of(document), &Policy::default(), 200_000);
+    let target = Some(session.counted() * 3 / 4);
+    let settings = session.settings_mut();
+    settings.policy = Policy {
         engine: Engine::Hybrid,
-        target: Some(compactor.counted() * 3 / 4),
+        target,
         summary: SummaryPolicy {
             way: WayWanted::InPlace,
             ..SummaryPolicy::default()
         },
         ..Policy::default()
     };
-    let limits = ModelLimits {
-        name: "own".to_owned(),
-        window: 200_000,
-        output: 16_000,
-    };
-    let known = Writers {
-        window: 1_000_000,
-        output: 16_000,
-        in_place: InPlace::Warm,
-    };
-    let moment = Moment {
-        transcript: &document.transcript,
-        budget: &Budget::new(&[limits], &policy.budget).unwrap(),
-        policy: &policy,
-        situation: Situation {
-            prompt: compactor.counted(),
-            scale: 1.0,
-            forced: true,
-            margin: 0,
-            roles: Roles::Open,
-            block_role: Role::User,
-            reasoning: ReasoningRule::MayDrop,
+    settings.writers = Some(SummaryWriters {
+        models: Writers {
+            window: 1_000_000,
+            output: 16_000,
+            in_place: InPlace::Warm,
         },
-        writers: Some((&known, &Prompts::default())),
-    };
+        prompts: Prompts::default(),
+    });
     let until = Mutex::new(0);
     let body = |request: &Request| {
         let whole = document.last_whole_step(request.until);
@@ -135,7 +106,8 @@ async fn pass(document: &Document, own: &Chain, records: &Chain) -> (Outcome, us
         until: None,
         watch: &|_| {},
     };
-    let outcome = summarise::pass(&mut compactor, &moment, &writers).await;
+    let mut summariser = Summariser::new(&writers);
+    let outcome = session.pass_with(async |request| summariser.reply(request).await).await;
     let until = *until.lock().unwrap();
     (outcome, until)
 }
@@ -145,7 +117,7 @@ fn assert_shares(name: &str, document: &Document, body: &str, until: usize, arri
     let last = document.verbatim(until - 1).unwrap();
     let sent = body.rfind(last).unwrap() + last.len();
     assert_eq!(arrived.get(..sent), Some(&body[..sent]), "{name}: the prefix");
-    let key = list_key(document.form());
+    let key = form_of(document).list_key();
     let (before, after): (Value, Value) = (
         serde_json::from_str(body).unwrap(),
         serde_json::from_str(arrived).unwrap(),
@@ -166,7 +138,7 @@ fn assert_shares(name: &str, document: &Document, body: &str, until: usize, arri
 
 #[tokio::test]
 async fn recorded_requests_arrive_with_their_own_prefix() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/samples/wire");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/samples/wire");
     let Ok(listed) = std::fs::read_dir(&folder) else {
         eprintln!("skipped: no recorded requests at {}", folder.display());
         return;
@@ -188,14 +160,14 @@ async fn recorded_requests_arrive_with_their_own_prefix() {
             let Some(body) = lengthened(&recorded).filter(|_| recorded.findings.is_empty()) else {
                 continue;
             };
-            let document = read(recorded.form(), &body);
+            let document = trial::read(form_of(&recorded), &body);
             let server = Server::with(|_| Script::answer(Reply::new(SUMMARY)));
             let records = Server::start(vec![Script::status(500, "{}")]);
             let (own, aside) = (chain(&server, document.form()), chain(&records, WireForm::Chat));
             let (outcome, until) = pass(&document, &own, &aside).await;
             assert_eq!(
                 outcome.mode(),
-                "hybrid",
+                PassMode::Hybrid,
                 "{name}: {:?} {:?}",
                 outcome.plan.reasons,
                 outcome.flaws

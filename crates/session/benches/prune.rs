@@ -1,47 +1,45 @@
 //! Pruning a long conversation, and pruning it again after it grew.
 //!
-//! The first figure is a whole pass over about a million tokens whose counts are known: plan, placeholders, verify. The
-//! second is a pass after 20 new messages, on a history and on one ten times as long: the ratio says whether the cost
-//! follows what is new. Times are the best of several runs on one thread.
+//! The first figure is a whole pass over about a million tokens whose counts and ledger are known: plan, placeholders, verify.
+//! The second is a pass after 20 new messages, which are counted and read into the ledger with secrets hidden, on a history
+//! and on one ten times as long: the ratio says whether the cost follows what is new. Times are the best of several runs on
+//! one thread.
 
 #![allow(clippy::print_stdout)]
 
+#[path = "../../engine/benches/conversation/mod.rs"]
 mod conversation;
 
+use std::sync::Arc;
 use std::time::Duration;
 use std::time::Instant;
 
 use mainstay_engine::account::Budget;
 use mainstay_engine::account::Family;
 use mainstay_engine::account::ModelLimits;
-use mainstay_engine::compaction::Compactor;
-use mainstay_engine::compaction::Outcome;
 use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::Policy;
-use mainstay_engine::decide::ReasoningRule;
-use mainstay_engine::decide::Roles;
-use mainstay_engine::decide::Situation;
-use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::Transcript;
+use mainstay_session::Session;
+use mainstay_session::SessionSettings;
+use mainstay_wire::reading::WireForm;
 
 use crate::conversation::transcript;
 
 fn main() {
     let quick = std::env::var_os("MAINSTAY_BENCH_QUICK").is_some();
     let (messages, runs) = if quick { (200, 1) } else { (2_000, 7) };
-    let transcript = transcript(messages);
-    let mut learned = Compactor::new(Family::O200k, &policy());
-    learned.observe(&transcript);
+    let learned = learned(transcript(messages));
     println!(
         "conversation: {} messages, {} tokens",
-        transcript.messages().len(),
+        learned.transcript().messages().len(),
         learned.counted()
     );
 
     let first = best(runs, || {
-        let mut compactor = learned.clone();
+        let mut session = learned.clone();
         let start = Instant::now();
-        let outcome = pass(&mut compactor, &transcript);
+        let outcome = session.pass();
         let time = start.elapsed();
         assert!(outcome.counted_after < outcome.counted_before);
         time
@@ -60,47 +58,36 @@ fn main() {
 
 /// Learning 20 new messages and making another pass, on a history that was already pruned.
 fn again(messages: usize, runs: usize) -> Duration {
-    let before = transcript(messages);
-    let after = transcript(messages + 20);
-    let mut pruned = Compactor::new(Family::O200k, &policy());
-    pruned.observe(&before);
-    pass(&mut pruned, &before);
+    let after = Arc::new(transcript(messages + 20));
+    let mut pruned = learned(transcript(messages));
+    pruned.pass();
     best(runs, || {
-        let mut compactor = pruned.clone();
+        let mut session = pruned.clone();
         let start = Instant::now();
-        compactor.observe(&after);
-        let outcome = pass(&mut compactor, &after);
+        session.observe(Arc::clone(&after));
+        let outcome = session.pass();
         let time = start.elapsed();
         assert!(!outcome.changes.is_empty());
         time
     })
 }
 
-fn policy() -> Policy {
-    Policy {
-        engine: Engine::Prune,
-        ..Policy::default()
-    }
-}
-
-fn pass(compactor: &mut Compactor, transcript: &Transcript) -> Outcome {
+/// A forced session that has counted a conversation and read it into its ledger.
+fn learned(transcript: Transcript) -> Session {
     let limits = ModelLimits {
         name: "bench".to_owned(),
         window: 200_000,
         output: 20_000,
     };
-    let policy = policy();
-    let budget = Budget::new(&[limits], &policy.budget).expect("the window has room");
-    let situation = Situation {
-        prompt: compactor.counted(),
-        scale: 1.0,
-        forced: true,
-        reasoning: ReasoningRule::MayDrop,
-        margin: 0,
-        roles: Roles::Open,
-        block_role: Role::User,
+    let policy = Policy {
+        engine: Engine::Prune,
+        ..Policy::default()
     };
-    compactor.pass(transcript, &budget, &policy, situation)
+    let budget = Budget::new(&[limits], &policy.budget).expect("the window has room");
+    let settings = SessionSettings::with_budget(WireForm::Chat, Family::O200k, policy, budget).forced();
+    let mut session = Session::of(settings, transcript);
+    session.fold_ledger();
+    session
 }
 
 fn best(runs: usize, mut run: impl FnMut() -> Duration) -> Duration {
