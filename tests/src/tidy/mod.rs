@@ -3,6 +3,9 @@
 //! A rule nobody runs is a wish. `tests/tidy.rs` runs each on the project, and on a planted violation to
 //! show that it can fail.
 
+mod cycles;
+mod module_graph;
+
 use crate::tree::Tree;
 
 /// A rule: its name and what it checks.
@@ -12,6 +15,7 @@ pub type Rule = (&'static str, fn(&Tree) -> Vec<String>);
 pub const RULES: &[Rule] = &[
     ("crates depend only in the direction of the map", crate_arrows),
     ("engine rooms use only rooms before them", room_order),
+    ("no module cycles in any crate", cycles::module_cycles),
     ("one module a use line", one_module_a_use),
     ("every file says on its first line what it is for", file_headers),
     ("no file is longer than a room should be", file_length),
