@@ -55,6 +55,12 @@ fn every_rule_catches_a_planted_violation() {
                 .with("crates/x/src/a/c/d.rs", "//! d\nuse crate::a::b::B;\n"),
         ),
         (
+            "modules of a library stand in order",
+            Tree::planted("crates/wire/src/lib.rs", "//! e\npub mod a;\nmod b;\n")
+                .with("crates/wire/src/a.rs", "//! a\nuse crate::b::B;\n")
+                .with("crates/wire/src/b.rs", "//! b\n"),
+        ),
+        (
             "one module a use line",
             Tree::planted("crates/wire/src/a.rs", "//! a\nuse crate::{b, c};\n"),
         ),

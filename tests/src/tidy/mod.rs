@@ -16,6 +16,7 @@ pub const RULES: &[Rule] = &[
     ("crates depend only in the direction of the map", crate_arrows),
     ("engine rooms use only rooms before them", room_order),
     ("no module cycles in any crate", cycles::module_cycles),
+    ("modules of a library stand in order", cycles::module_order),
     ("one module a use line", one_module_a_use),
     ("every file says on its first line what it is for", file_headers),
     ("no file is longer than a room should be", file_length),
