@@ -12,6 +12,7 @@ mod environment;
 mod erase;
 mod eval;
 mod formats;
+mod gate;
 mod input;
 mod inspect;
 mod ledger;
@@ -120,7 +121,7 @@ fn main() -> ExitCode {
 }
 
 fn exit_code(error: &anyhow::Error) -> ExitCode {
-    ExitCode::from(if error.is::<eval::GateNotMet>() {
+    ExitCode::from(if error.is::<gate::GateNotMet>() {
         100
     } else if error.is::<compact::TargetNotMet>() {
         3

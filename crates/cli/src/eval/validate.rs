@@ -9,7 +9,7 @@ use mainstay_eval::fixture_validation::Severity;
 use mainstay_eval::fixture_validation::validate;
 use serde::Serialize;
 
-use crate::eval::gate::GateNotMet;
+use crate::gate::GateNotMet;
 use crate::screen::Screen;
 use crate::screen::plain;
 
