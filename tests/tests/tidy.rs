@@ -45,6 +45,29 @@ fn every_rule_catches_a_planted_violation() {
             ),
         ),
         (
+            "no module cycles in any crate",
+            Tree::planted("crates/x/src/a.rs", "//! a\nuse crate::b::B;\n")
+                .with("crates/x/src/b/c.rs", "//! c\nfn c() {\n    crate::a::a();\n}\n"),
+        ),
+        (
+            "no module cycles in any crate",
+            Tree::planted("crates/x/src/a/b.rs", "//! b\nuse super::c::C;\n")
+                .with("crates/x/src/a/c/d.rs", "//! d\nuse crate::a::b::B;\n"),
+        ),
+        (
+            "modules of a library stand in order",
+            Tree::planted("crates/wire/src/lib.rs", "//! e\npub mod a;\nmod b;\n")
+                .with("crates/wire/src/a.rs", "//! a\nuse crate::b::B;\n")
+                .with("crates/wire/src/b.rs", "//! b\n"),
+        ),
+        (
+            "only the driver builds the input of a pass",
+            Tree::planted(
+                "crates/proxy/src/a.rs",
+                concat!("//! a\nlet input = PassInput", " { transcript };\n"),
+            ),
+        ),
+        (
             "one module a use line",
             Tree::planted("crates/wire/src/a.rs", "//! a\nuse crate::{b, c};\n"),
         ),
@@ -117,4 +140,26 @@ fn every_rule_catches_a_planted_violation() {
     for (rule, tree) in planted {
         assert!(!violations(rule, tree).is_empty(), "{rule:?} misses {:?}", tree.files);
     }
+}
+
+#[test]
+fn a_parent_and_its_children_are_no_cycle() {
+    let tree = Tree::planted("crates/x/src/a/mod.rs", "//! a\nmod b;\nuse b::B;\nuse self::c::C;\n")
+        .with("crates/x/src/a/b.rs", "//! b\nuse super::c::C;\nuse super::a;\n")
+        .with(
+            "crates/x/src/a/c.rs",
+            "//! c\nuse crate::a::a;\n#[cfg(test)]\nmod tests {\n    use crate::a::b::B;\n}\n",
+        )
+        .with("crates/x/src/a/c_tests.rs", "//! c\nuse crate::a::b::B;\n");
+    assert_eq!(violations("no module cycles in any crate", &tree), [""; 0]);
+}
+
+#[test]
+fn a_cycle_is_reported_with_the_lines_that_make_it() {
+    let tree = Tree::planted("crates/x/src/a.rs", "//! a\nuse crate::b::B;\n")
+        .with("crates/x/src/b.rs", "//! b\nuse crate::a::A;\nuse crate::c::C;\n")
+        .with("crates/x/src/c.rs", "//! c\n");
+    let report = "crates/x/src: a, b use each other in a circle\n  a uses b\n    crates/x/src/a.rs: use crate::b::B;\n  \
+                  b uses a\n    crates/x/src/b.rs: use crate::a::A;";
+    assert_eq!(violations("no module cycles in any crate", &tree), [report]);
 }

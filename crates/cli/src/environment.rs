@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use mainstay_engine::transcript::Timestamp;
-use mainstay_wire::discover::Homes;
-use mainstay_wire::discover::VARIABLES;
+use mainstay_wire::session_directories::Homes;
+use mainstay_wire::session_directories::VARIABLES;
 
 /// The user's directories, from the environment.
 pub fn homes() -> Homes {

@@ -12,6 +12,7 @@ mod environment;
 mod erase;
 mod eval;
 mod formats;
+mod gate;
 mod input;
 mod inspect;
 mod ledger;
@@ -124,7 +125,7 @@ fn dispatch(command: Command, configuration: &Configuration, screen: &mut Screen
 }
 
 fn exit_code(error: &anyhow::Error) -> ExitCode {
-    ExitCode::from(if error.is::<eval::GateNotMet>() {
+    ExitCode::from(if error.is::<gate::GateNotMet>() {
         100
     } else if error.is::<compact::TargetNotMet>() {
         3

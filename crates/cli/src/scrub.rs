@@ -20,7 +20,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::environment;
-use crate::eval::GateNotMet;
+use crate::gate::GateNotMet;
 use crate::input::Input;
 use crate::input::WhichHistory;
 use crate::input::busy;

@@ -6,7 +6,7 @@ use clap::Args;
 use mainstay_engine::transcript::Timestamp;
 use mainstay_wire::discover;
 use mainstay_wire::discover::Found;
-use mainstay_wire::format::Entry;
+use mainstay_wire::reading::Entry;
 use mainstay_wire::source::Source;
 use serde::Serialize;
 

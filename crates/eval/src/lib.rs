@@ -24,21 +24,28 @@ mod parallel;
 mod forced;
 
 mod html;
+
 pub mod sessions;
 
 pub mod stats;
+
+pub mod ledger_text;
 
 pub mod retention;
 
 pub mod replay;
 
-pub mod preflight;
-
 pub mod fixture;
 
 pub mod grade;
 
+pub mod preflight;
+
 pub mod record;
+
+pub mod agreement;
+
+pub mod fixture_validation;
 
 pub mod state;
 
@@ -55,4 +62,5 @@ pub mod scrub;
 pub mod ab;
 
 pub mod board;
+
 pub mod continuation;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use mainstay_wire::error::ReadError;
 use mainstay_wire::format;
-use mainstay_wire::format::Format;
+use mainstay_wire::format_definition::Format;
 use mainstay_wire::source::Source;
 
 /// The format whose files hold many sessions, one a line.

@@ -59,10 +59,14 @@
 //! Safe by default: secrets and IP addresses are hidden from everything that a pass writes, and a result that shows one is
 //! refused, unless [`Redaction::Off`] is asked for by name. Not here: sockets, clocks, configuration, and how models are asked.
 
-mod checkpoint;
 mod redaction;
-mod session;
+
 mod settings;
+
+mod session;
+
+mod checkpoint;
+
 mod shown_history;
 
 pub use checkpoint::ModelUsage;

@@ -16,6 +16,7 @@ use rusqlite::config::DbConfig;
 use crate::Store;
 use crate::error::StoreError;
 use crate::guard;
+use crate::guard::Absent;
 
 /// The version of the tables below, in SQLite's `user_version`. One more with every change to them.
 const VERSION: i64 = 2;
@@ -95,13 +96,6 @@ const TABLES_OF_2: &str = "
         seal BLOB NOT NULL
     ) STRICT;
 ";
-
-/// What to do when there is no store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Absent {
-    Make,
-    Refuse,
-}
 
 /// One opening at a time in a process: closing the handle with which a new file is made would release the locks of a
 /// connection that another thread has just opened on it.

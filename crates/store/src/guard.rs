@@ -10,7 +10,13 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use crate::error::StoreError;
-use crate::format::Absent;
+
+/// What to do when there is no store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Absent {
+    Make,
+    Refuse,
+}
 
 /// Checks the place and, when asked to, makes directory and file. Gives the path with links in its directory resolved.
 pub(crate) fn secure(path: &Path, absent: Absent) -> Result<PathBuf, StoreError> {

@@ -10,19 +10,11 @@ use crate::Store;
 use crate::bodies::Packer;
 use crate::bodies::Unpacker;
 use crate::checkpoint::CheckpointId;
+use crate::checkpoint::NewLedger;
 use crate::error::StoreError;
 use crate::kept::Kept;
 use crate::seal::Hash;
 use crate::seal::Seal;
-
-/// A ledger state to keep.
-#[derive(Clone, Copy, Debug)]
-pub struct NewLedger<'a> {
-    /// The name under which it is looked for.
-    pub name: &'a str,
-    /// The state, as the engine writes it.
-    pub state: &'a [u8],
-}
 
 /// A ledger state with the checkpoint that kept it.
 #[derive(Clone, Debug, PartialEq, Eq)]

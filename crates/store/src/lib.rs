@@ -48,15 +48,17 @@ mod loss;
 
 mod kept;
 
+mod words;
+
 mod passages;
 
 mod ledger;
 
 mod append;
 
-pub mod memory;
+mod load;
 
-mod words;
+pub mod memory;
 
 mod snippet;
 
@@ -85,11 +87,11 @@ pub use checkpoint::Dropped;
 pub use checkpoint::Metrics;
 pub use checkpoint::NewCheckpoint;
 pub use checkpoint::NewDropped;
+pub use checkpoint::NewLedger;
 pub use erase::Erase;
 pub use erase::Erased;
 pub use error::StoreError;
 pub use ledger::KeptLedger;
-pub use ledger::NewLedger;
 pub use loss::Loss;
 pub use passages::Fetched;
 pub use passages::Mention;
@@ -114,12 +116,12 @@ impl Store {
     /// Refused, and left as they are: a symbolic link, a directory in which others may write, a file that is no store
     /// of ours, and a store of a newer version.
     pub fn open(path: &Path) -> Result<Store, StoreError> {
-        format::open(path, format::Absent::Make)
+        format::open(path, guard::Absent::Make)
     }
 
     /// Opens a store that exists; for commands that must not make one.
     pub fn open_existing(path: &Path) -> Result<Store, StoreError> {
-        format::open(path, format::Absent::Refuse)
+        format::open(path, guard::Absent::Refuse)
     }
 
     /// Waits for other writers no longer than this from now on; by default for half a minute.

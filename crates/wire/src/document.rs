@@ -15,14 +15,12 @@ use mainstay_engine::transcript::Origin;
 use mainstay_engine::transcript::Part;
 use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::Spot;
-use mainstay_engine::transcript::ToolOutcome;
 use mainstay_engine::transcript::Transcript;
 use mainstay_engine::transform::Change;
 use mainstay_engine::transform::changed_message;
 
 use crate::anthropic;
-use crate::element;
-use crate::format::Format;
+use crate::element::reads_as;
 use crate::openai_chat;
 use crate::openai_responses;
 use crate::reading::About;
@@ -30,11 +28,22 @@ use crate::reading::Recorded;
 use crate::reading::WireForm;
 use crate::revise;
 
+mod seat;
+
+/// Which format a source had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FormatLabel {
+    /// The name for `--from`.
+    pub name: &'static str,
+    /// What it is, for people.
+    pub title: &'static str,
+}
+
 /// A conversation that was read.
 #[derive(Debug)]
 pub struct Document {
     /// The format it was read as.
-    pub format: &'static Format,
+    pub format: FormatLabel,
     /// Facts about the session.
     pub about: About,
     /// What the source holds in all, hidden history included.
@@ -454,25 +463,6 @@ fn render_beside(form: WireForm, message: &Message, custom: &HashSet<&str>) -> S
         WireForm::Responses => openai_responses::render(message, custom),
         WireForm::Anthropic => anthropic::render(message),
     }
-}
-
-/// Whether a message's text reads as these parts.
-pub(crate) fn reads_as(form: WireForm, text: &str, meant: &Message) -> bool {
-    let Some(read) = element::read(form, text) else {
-        return false;
-    };
-    // A session may know more about a result than its message says.
-    let said = |message: &Message| -> Vec<Part> {
-        let mut parts = message.parts.clone();
-        for part in &mut parts {
-            if let Part::Result(result) = part {
-                result.name = None;
-                result.outcome = ToolOutcome::Unstated;
-            }
-        }
-        parts
-    };
-    said(&read) == said(meant)
 }
 
 /// The ids of calls whose input is free text.

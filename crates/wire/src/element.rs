@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use mainstay_engine::transcript::Message;
+use mainstay_engine::transcript::Part;
 use mainstay_engine::transcript::Place;
 use mainstay_engine::transcript::Spot;
+use mainstay_engine::transcript::ToolOutcome;
 use mainstay_engine::transform::Change;
 use mainstay_engine::transform::changed_message;
 
 use crate::anthropic;
-use crate::document::reads_as;
 use crate::json;
 use crate::openai_chat;
 use crate::openai_responses;
@@ -34,4 +35,23 @@ pub fn changed(form: WireForm, element: &str, message: &Message, parts: BTreeMap
     let meant = changed_message(0, message, &changes);
     let revised = revise::revise(form, element, &revise::of_message(&changes, 0))?;
     reads_as(form, &revised, &meant).then_some(revised)
+}
+
+/// Whether a message's text reads as these parts.
+pub(crate) fn reads_as(form: WireForm, text: &str, meant: &Message) -> bool {
+    let Some(read) = read(form, text) else {
+        return false;
+    };
+    // A session may know more about a result than its message says.
+    let said = |message: &Message| -> Vec<Part> {
+        let mut parts = message.parts.clone();
+        for part in &mut parts {
+            if let Part::Result(result) = part {
+                result.name = None;
+                result.outcome = ToolOutcome::Unstated;
+            }
+        }
+        parts
+    };
+    said(&read) == said(meant)
 }

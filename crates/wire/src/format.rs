@@ -1,12 +1,10 @@
 //! The formats this crate reads: one row each. A new format is one file and one line here.
 
-use crate::anthropic;
-use crate::discover::Haunt;
-use crate::discover::Homes;
 use crate::document::Document;
 use crate::error::ReadError;
-use crate::openai_chat;
-use crate::openai_responses;
+use crate::format_definition::Format;
+use crate::format_definition::Likeness;
+use crate::provider_formats;
 use crate::reading::Request;
 use crate::sessions;
 use crate::sniff::Sample;
@@ -14,81 +12,6 @@ use crate::sniff::Shape;
 use crate::sniff::Sniff;
 use crate::source::Source;
 use crate::unread;
-
-/// How sure a format is that a source is its own. The surest wins; among equals, the first in the list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Likeness {
-    /// It cannot be.
-    No,
-    /// It could be, if nothing more specific claims it.
-    Possible,
-    /// Its typical marks are there.
-    Likely,
-    /// Nothing else looks like this.
-    Certain,
-}
-
-impl Likeness {
-    /// `Certain` if a test holds, else `No`.
-    pub fn certain_if(holds: bool) -> Self {
-        if holds { Likeness::Certain } else { Likeness::No }
-    }
-
-    /// `Likely` if a test holds, else `No`.
-    pub fn likely_if(holds: bool) -> Self {
-        if holds { Likeness::Likely } else { Likeness::No }
-    }
-
-    /// `Possible` if a test holds, else `No`.
-    pub fn possible_if(holds: bool) -> Self {
-        if holds { Likeness::Possible } else { Likeness::No }
-    }
-}
-
-/// One conversation of a source that holds several.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Entry {
-    /// The id by which [`Request::session`] names it.
-    pub id: String,
-    /// Its title, or how it begins.
-    pub title: Option<String>,
-    /// When it was last written to.
-    pub updated: Option<mainstay_engine::transcript::Timestamp>,
-    /// How many messages it holds, where that is cheap to know.
-    pub messages: Option<u64>,
-}
-
-/// A format of sessions or request bodies.
-pub struct Format {
-    /// The name for `--from`.
-    pub name: &'static str,
-    /// What it is, for people.
-    pub title: &'static str,
-    /// Decides from a first look.
-    pub detect: fn(&Sniff<'_>) -> Likeness,
-    /// Reads one conversation.
-    pub read: fn(&'static Format, &Source, &Request) -> Result<Document, ReadError>,
-    /// Lists the conversations of a source that can hold several; empty for one that cannot.
-    pub list: fn(&Source) -> Result<Vec<Entry>, ReadError>,
-    /// Where sessions of this format live on a user's machine.
-    pub haunts: fn(&Homes) -> Vec<Haunt>,
-}
-
-impl std::fmt::Debug for Format {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(self.name)
-    }
-}
-
-/// For formats whose sources hold one conversation.
-pub fn one_conversation(_: &Source) -> Result<Vec<Entry>, ReadError> {
-    Ok(Vec::new())
-}
-
-/// For formats that have no usual place on disk.
-pub fn nowhere(_: &Homes) -> Vec<Haunt> {
-    Vec::new()
-}
 
 /// Every format, the more specific ones first.
 pub static FORMATS: &[&Format] = &[
@@ -106,9 +29,9 @@ pub static FORMATS: &[&Format] = &[
     &sessions::goose::FORMAT,
     &sessions::hermes::FORMAT,
     &sessions::opencode::FORMAT,
-    &openai_responses::FORMAT,
-    &anthropic::FORMAT,
-    &openai_chat::FORMAT,
+    &provider_formats::openai_responses::FORMAT,
+    &provider_formats::anthropic::FORMAT,
+    &provider_formats::openai_chat::FORMAT,
 ];
 
 /// The format of a name.

@@ -26,31 +26,13 @@ pub mod tables;
 
 pub mod sniff;
 
-pub mod reading;
-
-pub mod document;
-
-mod revise;
-
-mod seat;
-
-pub mod in_place;
-
 pub mod time;
 
+pub mod reading;
+
+pub mod session_directories;
+
 pub mod authorship;
-
-mod body;
-
-pub mod element;
-
-pub mod request;
-
-pub mod sameness;
-
-mod records;
-
-mod unread;
 
 pub mod openai_chat;
 
@@ -58,8 +40,32 @@ pub mod anthropic;
 
 pub mod openai_responses;
 
+mod revise;
+
+pub mod element;
+
+mod body;
+
+pub mod document;
+
+pub mod in_place;
+
+pub mod request;
+
+pub mod sameness;
+
+pub mod format_definition;
+
+mod document_builder;
+
+mod records;
+
+mod unread;
+
+mod provider_formats;
+
 pub mod sessions;
 
-pub mod discover;
-
 pub mod format;
+
+pub mod discover;

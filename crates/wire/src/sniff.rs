@@ -196,14 +196,6 @@ impl<'a> Sniff<'a> {
         }
     }
 
-    /// Whether a database has all of these tables.
-    pub fn has_tables(&self, wanted: &[&str]) -> bool {
-        match &self.shape {
-            Shape::Database(tables) => wanted.iter().all(|name| tables.iter().any(|table| table == name)),
-            _ => false,
-        }
-    }
-
     /// Whether a database has a table with all of these columns.
     pub fn has_columns(&self, table: &str, wanted: &[&str]) -> bool {
         let columns = self.columns.and_then(|columns| columns.get(table));

@@ -13,7 +13,7 @@ use crate::config::SummaryFlags;
 use crate::config::asking;
 use crate::config::place::Variables;
 use crate::environment;
-use crate::eval::GateNotMet;
+use crate::gate::GateNotMet;
 use crate::screen::Screen;
 use crate::screen::plain;
 

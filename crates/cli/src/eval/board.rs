@@ -22,7 +22,7 @@ use mainstay_eval::board::MeasureKind;
 use serde::Serialize;
 
 use crate::environment;
-use crate::eval::gate::GateNotMet;
+use crate::gate::GateNotMet;
 use crate::numbers::jobs;
 use crate::output;
 use crate::screen::Screen;

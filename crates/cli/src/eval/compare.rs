@@ -23,7 +23,7 @@ use mainstay_eval::record::Run;
 use crate::eval::blocks::Block;
 use crate::eval::blocks::markdown;
 use crate::eval::blocks::show;
-use crate::eval::gate::GateNotMet;
+use crate::gate::GateNotMet;
 use crate::screen::Screen;
 use crate::screen::opening;
 use crate::screen::plain;

@@ -5,7 +5,6 @@ mod blocks;
 mod board;
 mod compare;
 mod continuation;
-mod gate;
 mod holding;
 mod list;
 mod noise;
@@ -15,8 +14,6 @@ mod run;
 mod score;
 mod validate;
 mod view;
-
-pub use gate::GateNotMet;
 
 use clap::Args;
 use clap::Subcommand;

@@ -9,7 +9,7 @@ use mainstay_eval::preflight::EngineReport;
 use mainstay_eval::preflight::HotTail;
 use mainstay_eval::preflight::Report;
 
-use crate::eval::gate::GateNotMet;
+use crate::gate::GateNotMet;
 use crate::screen::Screen;
 use crate::screen::plain;
 

@@ -25,7 +25,7 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::json;
 
-use crate::eval::gate::GateNotMet;
+use crate::gate::GateNotMet;
 use crate::input::busy;
 use crate::numbers::jobs;
 use crate::numbers::share;

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 use mainstay_eval::fixture::Files;
-use mainstay_eval::fixture::Finding;
-use mainstay_eval::fixture::Severity;
-use mainstay_eval::fixture::validate;
+use mainstay_eval::fixture_validation::Finding;
+use mainstay_eval::fixture_validation::Severity;
+use mainstay_eval::fixture_validation::validate;
 use serde::Serialize;
 
-use crate::eval::gate::GateNotMet;
+use crate::gate::GateNotMet;
 use crate::screen::Screen;
 use crate::screen::plain;
 

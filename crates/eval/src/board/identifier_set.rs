@@ -10,10 +10,10 @@ use mainstay_engine::decide::Engine;
 use mainstay_engine::transcript::Draft;
 use mainstay_engine::transcript::Message;
 
+use crate::board::conversations::Done;
 use crate::board::figure::BoardObservation;
 use crate::board::figure::FigureTable;
 use crate::board::measure::BoardMeasure;
-use crate::board::sets::Done;
 use crate::board::size::BoardSize;
 use crate::forced::ForcedPasses;
 use crate::retention::Arm;

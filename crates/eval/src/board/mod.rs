@@ -5,6 +5,7 @@
 //! conversation. A run can be kept ([`KeptBoard`]) and a later one compared with it; [`BoardFloors`] say what must be reached.
 //! The same data and engine give the same figures, whatever the number of threads.
 
+mod conversations;
 mod exam_set;
 mod figure;
 mod floors;

@@ -18,12 +18,12 @@ use mainstay_wire::format;
 use mainstay_wire::reading::Request;
 use mainstay_wire::source::Source;
 
+use crate::board::conversations::Conversations;
+use crate::board::conversations::Done;
 use crate::board::figure::BoardObservation;
 use crate::board::figure::FigureTable;
 use crate::board::planted_sheet::PlantedScore;
 use crate::board::planted_sheet::PlantedSheet;
-use crate::board::sets::Conversations;
-use crate::board::sets::Done;
 use crate::board::size::BoardSize;
 use crate::board::state_check::CheckedState;
 use crate::board::state_check::StateCheck;

@@ -1,9 +1,9 @@
 //! Preflight's conversations: what its checks say of false claims, leaks and what is kept.
 
+use crate::board::conversations::Done;
 use crate::board::figure::BoardObservation;
 use crate::board::figure::FigureTable;
 use crate::board::measure::BoardMeasure;
-use crate::board::sets::Done;
 use crate::preflight;
 use crate::preflight::checks;
 use crate::preflight::checks::Verdict;

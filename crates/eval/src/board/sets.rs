@@ -1,12 +1,11 @@
 //! The sets of the board: where each lies, at which sizes it is measured, and what it puts into the table.
 
 use std::path::Path;
-use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering;
 
 use crate::board::BoardSettings;
+use crate::board::conversations::Conversations;
+use crate::board::conversations::Done;
 use crate::board::exam_set;
-use crate::board::figure::BoardObservation;
 use crate::board::figure::FigureTable;
 use crate::board::identifier_set;
 use crate::board::person_set;
@@ -19,7 +18,6 @@ use crate::board::size::BoardSize;
 use crate::board::size::SHARES;
 use crate::fixture::Exam;
 use crate::fixture::Subject;
-use crate::parallel::each;
 use crate::retention::Trajectory;
 use crate::retention::corpus;
 use crate::sessions::Selection;
@@ -57,9 +55,6 @@ pub enum SetOutcome {
         conversations: usize,
     },
 }
-
-/// Told how many conversations of how many are done.
-pub type Done<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
 impl BoardSet {
     /// All of them, in the order in which they are measured.
@@ -202,44 +197,4 @@ impl BoardSet {
 pub fn absent(path: &Path) -> Option<SetOutcome> {
     let is_absent = !path.exists();
     is_absent.then(|| SetOutcome::Skipped(format!("not found at {}", path.display())))
-}
-
-/// Conversations of one set, with what each is called and how much work it is.
-pub struct Conversations<'a, T> {
-    /// Them.
-    pub list: &'a [T],
-    /// The name that its observations count under.
-    pub name: &'a dyn Fn(&T) -> String,
-    /// Its size, in any unit.
-    pub weight: &'a dyn Fn(&T) -> usize,
-}
-
-impl<T: Sync> Conversations<'_, T> {
-    /// The observations of all of them, in the order of the list.
-    pub fn table(
-        &self,
-        jobs: usize,
-        done: Done<'_>,
-        work: &(dyn Fn(&T) -> Vec<BoardObservation> + Sync),
-    ) -> FigureTable {
-        // The longest first: otherwise one long conversation at the end keeps a single thread busy.
-        let mut order: Vec<usize> = (0..self.list.len()).collect();
-        order.sort_by_key(|index| std::cmp::Reverse((self.weight)(&self.list[*index])));
-        let list = self.list;
-        let finished = AtomicUsize::new(0);
-        let results = each(&order, jobs, |index| {
-            let observations = work(&list[*index]);
-            done(finished.fetch_add(1, Ordering::Relaxed) + 1, list.len());
-            (*index, observations)
-        });
-        let mut by_index: Vec<Vec<BoardObservation>> = list.iter().map(|_| Vec::new()).collect();
-        for (index, observations) in results {
-            by_index[index] = observations;
-        }
-        let mut table = FigureTable::default();
-        for (conversation, observations) in list.iter().zip(by_index) {
-            table.extend(&(self.name)(conversation), observations);
-        }
-        table
-    }
 }

@@ -12,9 +12,9 @@ use serde_json::Value;
 use crate::board::figure::BoardObservation;
 use crate::board::measure::BoardMeasure;
 use crate::forced::redactor;
-use crate::preflight::Section;
-use crate::preflight::ledger_text;
-use crate::preflight::ledger_text::LedgerLine;
+use crate::ledger_text;
+use crate::ledger_text::LedgerLine;
+use crate::ledger_text::Section;
 use crate::retention::render;
 
 /// A conversation, prepared so that states made of it can be checked.

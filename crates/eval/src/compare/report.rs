@@ -9,47 +9,17 @@ use crate::compare::figures::Slice;
 use crate::compare::figures::Verdict;
 use crate::compare::flips::Flip;
 use crate::compare::flips::flips;
+use crate::compare::floor::Floor;
 use crate::compare::measure::Measure;
 use crate::compare::measure::Origin;
-use crate::compare::noise::Noise;
 use crate::compare::pairing;
 use crate::compare::pairing::LeftOut;
 use crate::compare::setup;
 use crate::compare::states;
 use crate::record::Run;
 
-/// The difference on a scale from 0 to 5 that counts where noise was not measured: the seed's, from experience with judges.
-pub const FLOOR: f64 = 0.3;
 /// From this difference in the share of excluded samples on, what is left is not the same choice of probes any more.
 const MANY_EXCLUDED: f64 = 0.05;
-
-/// What a difference must reach to count.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Floor {
-    /// So much on a judge's scale; a fifth of it for shares.
-    Fixed(f64),
-    /// What runs of one configuration differ by.
-    Measured(Noise),
-}
-
-impl Default for Floor {
-    fn default() -> Self {
-        Self::Fixed(FLOOR)
-    }
-}
-
-impl Floor {
-    /// What counts for an arm's measure, between runs of so many repeats, over a share of the probes.
-    pub fn of(&self, measure: Measure, arm: &str, repeats: (u32, u32), share_of_probes: f64) -> f64 {
-        let fixed = |floor: f64| floor * measure.scale() / 5.0;
-        match self {
-            Floor::Fixed(floor) => fixed(*floor),
-            Floor::Measured(noise) => noise
-                .floor(measure, arm, repeats, share_of_probes)
-                .unwrap_or(fixed(FLOOR)),
-        }
-    }
-}
 
 /// How to compare.
 #[derive(Clone, Debug, Default)]

@@ -8,6 +8,8 @@ use crate::grade::fold::Break;
 use crate::grade::fold::Folded;
 use crate::grade::marks;
 use crate::grade::removal;
+use crate::ledger_text::corrections;
+use crate::ledger_text::corrections::is_message_number;
 
 /// How many bytes before and behind are looked at: some twelve words.
 const REACH: usize = 120;
@@ -277,8 +279,8 @@ impl Beside<'_> {
         let is_turn = matches!(first, "but" | "then" | "and" | "aber" | "dann" | "но" | "а" | "потом");
         let is_ended = removal::ENDED.contains(&first);
         let is_removed = removal::REMOVED.contains(&first);
-        (marks::NOW.contains(&first) && !tail.starts_with(':'))
-            || (is_turn && (marks::NOW.contains(&second) || ends(second)))
+        (corrections::NOW.contains(&first) && !tail.starts_with(':'))
+            || (is_turn && (corrections::NOW.contains(&second) || ends(second)))
             || (is_ended && (TO.contains(&second) || matches!(second, "by" | "durch")))
             || (is_removed && (second.is_empty() || is_circumstance(second)))
             || (marks::OVER.contains(&first) && second.is_empty())
@@ -315,8 +317,9 @@ impl Beside<'_> {
             .filter(|word| !word.is_empty())
             .take(8)
             .collect();
-        let is_later =
-            |word: &&str| marks::THEN.contains(word) && !marks::NOW.contains(word) && !matches!(*word, "but" | "aber");
+        let is_later = |word: &&str| {
+            marks::THEN.contains(word) && !corrections::NOW.contains(word) && !matches!(*word, "but" | "aber")
+        };
         words.iter().enumerate().any(|(at, word)| {
             let is_change = ends(word) || marks::CHANGING.contains(word);
             is_change && words[at.saturating_sub(2)..at].iter().any(is_later)
@@ -380,12 +383,6 @@ fn leads_elsewhere(word: &str) -> bool {
 /// Whether a word tells when, where, by whom or why: the number of a message is such a word.
 fn is_circumstance(word: &str) -> bool {
     removal::CIRCUMSTANCE.contains(&word) || is_message_number(word)
-}
-
-/// `m147`: the number of a message in a block.
-pub fn is_message_number(word: &str) -> bool {
-    word.strip_prefix('m')
-        .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Words that may stand between `was` and a past value.

@@ -9,10 +9,9 @@ use std::ops::Range;
 
 use unicode_normalization::UnicodeNormalization;
 
-use crate::grade::bearing;
-use crate::grade::corrections;
 use crate::grade::marks;
 use crate::grade::words;
+use crate::ledger_text::corrections;
 
 /// Lines of running text are broken late: what ends earlier than this was meant to end. Half of the usual eighty columns and some.
 const SHORT_LINE: usize = 50;
@@ -383,7 +382,7 @@ impl Writer {
 fn is_said_word(token: &str) -> bool {
     let is_head = token.starts_with('[') || token.ends_with(']') || token.starts_with('(');
     let bare = token.trim_matches(|c: char| !c.is_alphanumeric());
-    !is_head && !bare.is_empty() && !bearing::is_message_number(bare)
+    !is_head && !bare.is_empty() && !corrections::is_message_number(bare)
 }
 
 /// What a line is, and what of it are words.

@@ -300,9 +300,6 @@ pub const TOWARDS: &[&str] = &[
     "->",
 ];
 
-/// Words that say that what follows is so by now.
-pub const NOW: &[&str] = &["now", "jetzt", "nun", "теперь", "сейчас", "inzwischen"];
-
 /// Forms of `be`.
 pub const BEING: &[&str] = &[
     "is", "are", "was", "were", "been", "being", "got", "be", "ist", "sind", "war", "waren", "wurde", "wurden", "wird",

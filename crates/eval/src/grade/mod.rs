@@ -21,14 +21,12 @@
 //!
 //! In an answer: wherever it stands as a whole, unless its clause says that it is past (`bearing`): was, formerly, no longer,
 //! instead of, from X to Y, X → Y, deleted, renamed, undone, struck through, in a section whose heading says so; or its line carries a
-//! block's mark (`corrections`): corrected m147, until m12; or it is a piece of an expected fact. What was not deleted, will be deleted
+//! block's mark (`ledger_text::corrections`): corrected m147, until m12; or it is a piece of an expected fact. What was not deleted, will be deleted
 //! or should be deleted is still there.
 //!
 //! In a state that is another question: old messages rightly stand there word for word. See [`grade_state`].
 
-mod agreement;
 mod bearing;
-mod corrections;
 mod edges;
 mod fold;
 mod leaks;
@@ -36,10 +34,6 @@ mod marks;
 mod phrase;
 mod removal;
 mod words;
-
-pub use agreement::Agreement;
-pub use agreement::JUDGE_PASSES;
-pub use agreement::agreement;
 
 use std::ops::Range;
 
@@ -50,10 +44,13 @@ use crate::fixture::Probe;
 use crate::grade::fold::Folded;
 use crate::grade::leaks::Exposed;
 use crate::grade::phrase::Phrase;
-use crate::preflight::LedgerEntryView;
-use crate::preflight::Section;
-use crate::preflight::Status;
-use crate::preflight::ledger_text;
+use crate::ledger_text;
+use crate::ledger_text::LedgerEntryView;
+use crate::ledger_text::Section;
+use crate::ledger_text::Status;
+
+/// From this mean over the dimensions on a judge passes an answer: the first whole score above the middle of the scale.
+pub const JUDGE_PASSES: f64 = 3.0;
 
 /// An answer passes with this share of the expected facts: the share of its scale that a judge's passing score is.
 const PASSES: f64 = JUDGE_PASSES / 5.0;
@@ -112,12 +109,6 @@ impl Grade {
 pub fn gives_as_current(text: &str, value: &str) -> bool {
     let folded = Folded::new(text);
     Phrase::new(value).any_whole(&folded, &mut |place| !bearing::is_past(&folded, &place))
-}
-
-/// Whether a line of a block carries the mark that it was corrected later, so that all of it is past.
-pub fn is_marked_corrected(line: &str) -> bool {
-    let folded = line.to_lowercase().replace('\u{2192}', "->");
-    corrections::correction(&folded).is_some_and(|mark| !folded[mark.end..].contains(char::is_alphanumeric))
 }
 
 /// Texts that many facts are looked for in, prepared once.

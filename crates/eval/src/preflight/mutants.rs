@@ -10,9 +10,9 @@ use mainstay_engine::transcript::ToolResult;
 
 use super::Made;
 use super::Mutation;
+use crate::ledger_text::LEDGER_NAME;
+use crate::ledger_text::Section;
 use crate::preflight::hostile::FORGED_REFERENCE;
-use crate::preflight::ledger_text::LEDGER_NAME;
-use crate::preflight::ledger_text::Section;
 use crate::preflight::sheet::Fact;
 use crate::preflight::sheet::Sheet;
 use crate::preflight::sheet::State;

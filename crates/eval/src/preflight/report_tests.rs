@@ -13,11 +13,11 @@ use mainstay_engine::transcript::Transcript;
 mod mutants;
 
 use super::*;
+use crate::ledger_text::LEDGER_NAME;
+use crate::ledger_text::Section;
 use crate::preflight::checks::mentions;
 use crate::preflight::engines::Compacted;
 use crate::preflight::engines::HotTail;
-use crate::preflight::ledger_text::LEDGER_NAME;
-use crate::preflight::ledger_text::Section;
 use crate::preflight::sheet::Sheet;
 use crate::preflight::sheet::State;
 use crate::preflight::sheet::Teller;

@@ -15,7 +15,7 @@ use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Place;
 use mainstay_wire::error::ReadError;
 use mainstay_wire::format;
-use mainstay_wire::format::Format;
+use mainstay_wire::format_definition::Format;
 use mainstay_wire::openai_chat::read_message;
 use mainstay_wire::reading::History;
 use mainstay_wire::reading::Request;

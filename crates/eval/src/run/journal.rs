@@ -14,7 +14,7 @@ use mainstay_llm::answer::Answer;
 use serde::Deserialize;
 use serde::Serialize;
 
-use crate::run::desk::Duty;
+use crate::run::duty::Duty;
 
 /// A request that was answered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -14,7 +14,7 @@ use crate::document::Document;
 use crate::document::render;
 use crate::error::ReadError;
 use crate::format;
-use crate::format::Format;
+use crate::format_definition::Format;
 use crate::reading::History;
 use crate::reading::Request;
 use crate::source::Source;

@@ -1,18 +1,16 @@
 //! Recordings of traffic with a provider: `{version, metadata, interactions: [{request, response}]}`. What is
 //! read is the body of one request, in the provider's own format, so that it is written back byte for byte.
 
-use crate::anthropic;
 use crate::document::Document;
 use crate::error::ReadError;
-use crate::format::Entry;
-use crate::format::Format;
-use crate::format::Likeness;
-use crate::format::nowhere;
+use crate::format_definition::Format;
+use crate::format_definition::Likeness;
+use crate::format_definition::nowhere;
 use crate::json;
 use crate::json::Object;
 use crate::json::Raw;
-use crate::openai_chat;
-use crate::openai_responses;
+use crate::provider_formats;
+use crate::reading::Entry;
 use crate::reading::Request;
 use crate::sniff::Sniff;
 use crate::source::BYTE_ORDER_MARK;
@@ -65,7 +63,7 @@ fn read(format: &'static Format, source: &Source, request: &Request) -> Result<D
     };
     let body = Source::memory(source.name(), exchange.body.clone().into_bytes());
     let mut document = (provider.read)(provider, &body, &Request::default())?;
-    document.format = format;
+    document.format = format.label();
     document.about.id = Some(index.to_string());
     document.about.conversations = exchanges.len() as u64;
     if let Some(metadata) = object.object("metadata") {
@@ -137,7 +135,7 @@ fn provider_of(url: &str, body: &str) -> Provider {
     if fields.has("input") && !fields.has("messages") {
         let has_input = !url.contains("/embeddings") && fields.has("model");
         return if has_input {
-            Provider::Read(&openai_responses::FORMAT)
+            Provider::Read(&provider_formats::openai_responses::FORMAT)
         } else {
             Provider::None
         };
@@ -151,9 +149,9 @@ fn provider_of(url: &str, body: &str) -> Provider {
         url.contains("anthropic") || url.ends_with("/messages") || looks_anthropic(&fields, &messages)
     };
     Provider::Read(if is_anthropic {
-        &anthropic::FORMAT
+        &provider_formats::anthropic::FORMAT
     } else {
-        &openai_chat::FORMAT
+        &provider_formats::openai_chat::FORMAT
     })
 }
 

@@ -4,15 +4,15 @@
 use mainstay_engine::transcript::Place;
 
 use crate::document::Document;
+use crate::document_builder::Reading;
 use crate::error::ReadError;
-use crate::format::Entry;
-use crate::format::Format;
-use crate::format::Likeness;
-use crate::format::nowhere;
+use crate::format_definition::Format;
+use crate::format_definition::Likeness;
+use crate::format_definition::nowhere;
 use crate::json;
 use crate::json::Object;
 use crate::openai_chat;
-use crate::reading::Reading;
+use crate::reading::Entry;
 use crate::reading::Request;
 use crate::reading::WireForm;
 use crate::records;

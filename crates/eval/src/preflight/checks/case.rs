@@ -3,12 +3,12 @@
 use mainstay_engine::transcript::Message;
 
 use crate::grade;
+use crate::ledger_text;
+use crate::ledger_text::LedgerEntryView;
+use crate::ledger_text::LedgerLine;
+use crate::ledger_text::Section;
+use crate::ledger_text::Status;
 use crate::preflight::engines::Compacted;
-use crate::preflight::ledger_text;
-use crate::preflight::ledger_text::LedgerEntryView;
-use crate::preflight::ledger_text::LedgerLine;
-use crate::preflight::ledger_text::Section;
-use crate::preflight::ledger_text::Status;
 use crate::preflight::sheet::Conversation;
 use crate::preflight::sheet::Sheet;
 use crate::retention::render;

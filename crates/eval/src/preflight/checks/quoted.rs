@@ -3,16 +3,16 @@
 use mainstay_engine::transcript::Author;
 use mainstay_engine::transcript::Role;
 
+use crate::ledger_text::LedgerEntryView;
+use crate::ledger_text::LedgerLine;
+use crate::ledger_text::Section;
+use crate::ledger_text::Status;
 use crate::preflight::checks::Verdict;
 use crate::preflight::checks::asked::every;
 use crate::preflight::checks::case::Case;
 use crate::preflight::checks::case::mentions;
 use crate::preflight::checks::case::text_of;
 use crate::preflight::claims;
-use crate::preflight::ledger_text::LedgerEntryView;
-use crate::preflight::ledger_text::LedgerLine;
-use crate::preflight::ledger_text::Section;
-use crate::preflight::ledger_text::Status;
 use crate::preflight::sheet::State;
 use crate::retention::render;
 

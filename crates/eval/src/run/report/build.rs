@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use mainstay_llm::price::Spent;
 
+use crate::agreement::agreement;
 use crate::fixture::Kind;
-use crate::grade::agreement;
 use crate::record::ArmUsed;
 use crate::record::Dimension;
 use crate::record::Run;

@@ -16,8 +16,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::agreement::Agreement;
 use crate::fixture::Kind;
-use crate::grade::Agreement;
 use crate::record::Manifest;
 use crate::stats::Estimate;
 

@@ -2,8 +2,8 @@
 //! versions `agent-<id>.jsonl` in the same directory.
 
 use crate::error::ReadError;
-use crate::format::Entry;
 use crate::json::Object;
+use crate::reading::Entry;
 use crate::sessions::claude_code::record::Record;
 use crate::sessions::claude_code::turns::opening_words;
 use crate::source::Source;

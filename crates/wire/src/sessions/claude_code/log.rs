@@ -69,7 +69,7 @@ impl Log {
             log.read_lines(source)?;
         }
         log.end_replay();
-        queue::settle(&mut log);
+        queue::settle(std::mem::take(&mut log.queue), &mut log.records);
         Ok(log)
     }
 

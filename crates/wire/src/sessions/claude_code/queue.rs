@@ -15,40 +15,22 @@ use std::hash::Hasher;
 use mainstay_engine::transcript::Author;
 use mainstay_engine::transcript::Part;
 use mainstay_engine::transcript::Place;
-use mainstay_engine::transcript::Timestamp;
 use mainstay_engine::transcript::author_of_parts;
 use mainstay_engine::transcript::split_by_author;
 
 use crate::anthropic;
 use crate::json;
 use crate::json::Object;
-use crate::sessions::claude_code::links::Links;
-use crate::sessions::claude_code::log::Log;
 use crate::sessions::claude_code::record::Kind;
+use crate::sessions::claude_code::record::QueuedPrompt;
 use crate::sessions::claude_code::record::Record;
 use crate::time;
 
 /// The reason by which newer versions mark a prompt that was handed to the model.
 const ABSORBED: &str = "absorbed_mid_turn";
 
-/// How far a prompt is looked for in the queue by its words, and its place among the records by their times.
+/// How far a prompt is looked for in the queue by its words.
 const NEAR: usize = 64;
-
-/// A prompt out of the queue.
-#[derive(Debug, PartialEq)]
-pub(super) struct QueuedPrompt {
-    /// Its content's JSON.
-    pub content: Box<str>,
-    /// How many records stood in the log when it was typed.
-    since: usize,
-    /// When it was typed, as spelled.
-    typed_at: Option<Box<str>>,
-    /// Whether it still waits where the log ends.
-    is_waiting: bool,
-    place: Place,
-    /// When it was handed to the model, or typed where it still waits.
-    at: Option<Timestamp>,
-}
 
 /// The prompts that wait, by session.
 #[derive(Debug, Default)]
@@ -125,20 +107,20 @@ pub(super) fn record(prompt: QueuedPrompt, session: Option<std::sync::Arc<str>>,
 }
 
 /// Settles which prompts stand nowhere else: those stay, the others are no part of the conversation.
-pub(super) fn settle(log: &mut Log) {
-    for (session, mut prompt) in std::mem::take(&mut log.queue).into_waiting() {
+pub(super) fn settle(queue: PromptQueue, records: &mut Vec<Record>) {
+    for (session, mut prompt) in queue.into_waiting() {
         prompt.is_waiting = true;
         let place = prompt.place;
         let session = session.map(std::sync::Arc::from);
-        log.records.push(record(prompt, session, place));
+        records.push(record(prompt, session, place));
     }
     let is_queued = |record: &Record| matches!(record.kind, Kind::Queued(_));
-    if !log.records.iter().any(is_queued) {
+    if !records.iter().any(is_queued) {
         return;
     }
-    let standing = Standing::of(log);
+    let standing = Standing::of(records);
     let mut seen = HashSet::new();
-    for record in &mut log.records {
+    for record in records {
         let Kind::Queued(prompt) = &record.kind else { continue };
         let is_new = prompt.typed_at.is_none() || seen.insert((prompt.typed_at.clone(), prompt.content.clone()));
         if !is_new || !standing.is_lost(prompt) {
@@ -154,12 +136,12 @@ struct Standing {
 }
 
 impl Standing {
-    fn of(log: &Log) -> Self {
+    fn of(records: &[Record]) -> Self {
         let mut standing = Self {
             lines: HashMap::new(),
             newest_prompt: 0,
         };
-        for (index, record) in log.records.iter().enumerate() {
+        for (index, record) in records.iter().enumerate() {
             let parts = match &record.kind {
                 Kind::User(spoken) if !spoken.is_summary => parts_of(&spoken.content),
                 Kind::Attachment(raw) => queued_parts(raw),
@@ -242,48 +224,4 @@ fn is_command(text: &str) -> bool {
         .strip_prefix('/')
         .and_then(|text| text.split_whitespace().next());
     name.is_some_and(|name| !name.contains('/'))
-}
-
-/// Puts the prompts of a log into an order of its records, each behind the newest record that was there when the model got it.
-pub(super) fn weave(log: &Log, links: &Links, order: &mut Vec<usize>) {
-    let mut anchored: HashMap<usize, Vec<usize>> = HashMap::new();
-    let is_anchor = |index: usize| log.records[index].can_end() && links.is_main(log, index);
-    let mut before = None;
-    for (index, record) in log.records.iter().enumerate() {
-        if is_anchor(index) {
-            before = Some(index);
-        }
-        let Kind::Queued(prompt) = &record.kind else { continue };
-        let mut anchor = before;
-        if !prompt.is_waiting {
-            // Lines are not written in the order of their times: what the model answered before comes first.
-            let behind = log.records.iter().enumerate().skip(index + 1).take(NEAR);
-            let behind = behind.filter(|(index, _)| is_anchor(*index));
-            let earlier = behind.take_while(|(_, other)| other.at.is_some() && other.at <= record.at);
-            anchor = earlier.last().map(|(index, _)| index).or(anchor);
-        }
-        let Some(anchor) = anchor else { continue };
-        if log.records[anchor].session == record.session {
-            anchored.entry(anchor).or_default().push(index);
-        }
-    }
-    if anchored.is_empty() {
-        return;
-    }
-    if has_open_calls(log, order)
-        && let Some(last) = order.last()
-    {
-        anchored.remove(last);
-    }
-    let woven = order.iter().flat_map(|index| {
-        let behind = anchored.remove(index).unwrap_or_default();
-        std::iter::once(*index).chain(behind)
-    });
-    *order = woven.collect();
-}
-
-/// Whether the conversation ends in calls that wait for their results: nothing may stand behind them.
-fn has_open_calls(log: &Log, order: &[usize]) -> bool {
-    let spoken = order.iter().rev().find_map(|index| log.records[*index].spoken());
-    spoken.is_some_and(|spoken| !spoken.calls.is_empty())
 }

@@ -15,7 +15,6 @@ use mainstay_engine::transcript::Usage;
 use crate::anthropic;
 use crate::json;
 use crate::json::Object;
-use crate::sessions::claude_code::queue::QueuedPrompt;
 use crate::time;
 
 /// The model's name on what the program itself wrote in the model's place.
@@ -91,6 +90,23 @@ pub(super) enum Kind {
     Queued(Box<QueuedPrompt>),
     /// Nothing of the conversation, but a link between others.
     Link,
+}
+
+/// A prompt out of the queue.
+#[derive(Debug, PartialEq)]
+pub(super) struct QueuedPrompt {
+    /// Its content's JSON.
+    pub content: Box<str>,
+    /// How many records stood in the log when it was typed.
+    pub since: usize,
+    /// When it was typed, as spelled.
+    pub typed_at: Option<Box<str>>,
+    /// Whether it still waits where the log ends.
+    pub is_waiting: bool,
+    /// Where the record stands by which it entered the queue.
+    pub place: Place,
+    /// When it was handed to the model, or typed where it still waits.
+    pub at: Option<Timestamp>,
 }
 
 /// A line that carries a message, or one block of it.

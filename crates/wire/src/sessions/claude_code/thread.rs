@@ -14,7 +14,7 @@ use mainstay_engine::transcript::Rule;
 
 use crate::sessions::claude_code::links::Links;
 use crate::sessions::claude_code::log::Log;
-use crate::sessions::claude_code::queue;
+use crate::sessions::claude_code::queue_order;
 use crate::sessions::claude_code::record::Kind;
 
 /// How many attachments and the like may stand between a boundary and its summary.
@@ -53,12 +53,12 @@ impl Thread {
             eras.push(era);
         }
         let mut live = collect_beside(log, links, &eras[0]);
-        queue::weave(log, links, &mut live);
+        queue_order::weave(log, links, &mut live);
         let mut seen = HashSet::new();
         let way = eras.iter().rev().flatten().copied();
         let full: Vec<_> = way.filter(|index| seen.insert(*index)).collect();
         let mut full = collect_beside(log, links, &full);
-        queue::weave(log, links, &mut full);
+        queue_order::weave(log, links, &mut full);
         Self {
             live,
             full,

@@ -18,11 +18,11 @@ use mainstay_engine::transcript::Usage;
 
 use super::block;
 use crate::authorship;
+use crate::document_builder::Reading;
 use crate::json;
 use crate::json::Object;
 use crate::json::Raw;
 use crate::reading::History;
-use crate::reading::Reading;
 use crate::source::BYTE_ORDER_MARK;
 use crate::source::Source;
 use crate::time;

@@ -5,19 +5,19 @@
 mod block;
 mod history;
 
-use crate::discover::Haunt;
-use crate::discover::Homes;
 use crate::document::Document;
+use crate::document_builder::Reading;
 use crate::error::ReadError;
-use crate::format::Format;
-use crate::format::Likeness;
-use crate::format::one_conversation;
+use crate::format_definition::Format;
+use crate::format_definition::Likeness;
+use crate::format_definition::one_conversation;
 use crate::json;
 use crate::json::Object;
 use crate::json::Raw;
-use crate::reading::Reading;
 use crate::reading::Request;
 use crate::reading::WireForm;
+use crate::session_directories::Haunt;
+use crate::session_directories::Homes;
 use crate::sniff::Shape;
 use crate::sniff::Sniff;
 use crate::source::BYTE_ORDER_MARK;

@@ -12,8 +12,8 @@ use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::Timestamp;
 use mainstay_engine::transcript::Usage;
 
+use crate::document_builder::Reading;
 use crate::reading::History;
-use crate::reading::Reading;
 
 /// How much of the user's words a compaction without a replacement history keeps: Codex's 20,000 tokens,
 /// at its own estimate of four bytes a token.

@@ -20,6 +20,7 @@ use mainstay_engine::transcript::ToolOutcome;
 use mainstay_engine::transcript::Trigger;
 use mainstay_engine::transcript::Usage;
 
+use crate::document_builder::Reading;
 use crate::json;
 use crate::json::Kind;
 use crate::json::Object;
@@ -28,7 +29,6 @@ use crate::json::quote;
 use crate::openai_responses::read_item;
 use crate::reading::About;
 use crate::reading::History;
-use crate::reading::Reading;
 use crate::sessions::codex::chronicle;
 use crate::sessions::codex::chronicle::Chronicle;
 use crate::sessions::codex::chronicle::Item;

@@ -10,11 +10,11 @@ use mainstay_engine::transcript::Rule;
 use mainstay_engine::transcript::Timestamp;
 use mainstay_engine::transcript::ToolOutcome;
 
-use crate::discover::Homes;
 use crate::document::Document;
 use crate::format;
 use crate::reading::History;
 use crate::reading::Request;
+use crate::session_directories::Homes;
 use crate::source::Source;
 
 pub(super) const META: &str = r#"{"timestamp":"2026-08-01T10:00:00Z","type":"session_meta","payload":{"id":"t1","timestamp":"2026-08-01T09:59:59Z","cwd":"/home/me","cli_version":"0.145.0","source":"cli"}}"#;

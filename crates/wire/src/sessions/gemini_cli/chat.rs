@@ -15,13 +15,13 @@ use mainstay_engine::transcript::Trigger;
 use super::message::Answered;
 use super::message::read_record;
 use crate::document::Document;
-use crate::format::Format;
+use crate::document_builder::Reading;
+use crate::format_definition::Format;
 use crate::json;
 use crate::json::Object;
 use crate::json::Raw;
 use crate::reading::About;
 use crate::reading::History;
-use crate::reading::Reading;
 use crate::reading::WireForm;
 use crate::time;
 

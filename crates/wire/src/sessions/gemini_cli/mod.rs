@@ -4,16 +4,16 @@
 mod chat;
 mod message;
 
-use crate::discover::Haunt;
-use crate::discover::Homes;
 use crate::document::Document;
 use crate::error::ReadError;
-use crate::format::Format;
-use crate::format::Likeness;
-use crate::format::one_conversation;
+use crate::format_definition::Format;
+use crate::format_definition::Likeness;
+use crate::format_definition::one_conversation;
 use crate::json::Object;
 use crate::reading::Request;
 use crate::records;
+use crate::session_directories::Haunt;
+use crate::session_directories::Homes;
 use crate::sniff::Sniff;
 use crate::source::Source;
 

@@ -15,11 +15,11 @@ use mainstay_engine::transcript::ToolCall;
 use mainstay_engine::transcript::ToolOutcome;
 use mainstay_engine::transcript::ToolResult;
 
+use crate::document_builder::Reading;
 use crate::json;
 use crate::json::Object;
 use crate::json::Raw;
 use crate::openai_chat;
-use crate::reading::Reading;
 
 /// Types that are shown to the user or drive the program, and are never sent to a model.
 const ASIDES: &[&str] = &[

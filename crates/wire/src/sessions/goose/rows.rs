@@ -18,10 +18,10 @@ use mainstay_engine::transcript::Usage;
 
 use super::content;
 use crate::authorship;
+use crate::document_builder::Reading;
 use crate::json::Object;
 use crate::reading::About;
 use crate::reading::History;
-use crate::reading::Reading;
 
 /// One stored message.
 pub struct Row {

@@ -12,9 +12,9 @@ use mainstay_engine::transcript::ToolOutcome;
 use mainstay_engine::transcript::Trigger;
 use rusqlite::Connection;
 
-use crate::discover::Homes;
 use crate::format;
 use crate::reading::History;
+use crate::session_directories::Homes;
 use crate::sessions::store_proof;
 use crate::sessions::store_proof::memory;
 

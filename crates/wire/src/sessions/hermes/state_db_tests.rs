@@ -9,9 +9,9 @@ use mainstay_engine::transcript::Rule;
 use mainstay_engine::transcript::Seal;
 use rusqlite::Connection;
 
-use crate::discover::Homes;
 use crate::format;
 use crate::reading::History;
+use crate::session_directories::Homes;
 use crate::sessions::store_proof;
 
 const SCHEMA: &str = "

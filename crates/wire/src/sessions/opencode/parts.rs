@@ -23,10 +23,10 @@ use mainstay_engine::transcript::ToolResult;
 use mainstay_engine::transcript::Usage;
 
 use crate::authorship;
+use crate::document_builder::Reading;
 use crate::json::Object;
 use crate::json::Raw;
 use crate::openai_chat;
-use crate::reading::Reading;
 use crate::time;
 
 /// What opencode sends in place of an output it cleared.

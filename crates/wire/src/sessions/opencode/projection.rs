@@ -21,10 +21,10 @@ use super::parts;
 use super::parts::Steps;
 use super::times::Times;
 use crate::authorship;
+use crate::document_builder::Reading;
 use crate::json::Object;
 use crate::json::Raw;
 use crate::reading::History;
-use crate::reading::Reading;
 use crate::time;
 
 /// One row as messages.

@@ -12,9 +12,9 @@ use serde_json::json;
 
 use super::tests::compacted;
 use super::tests::user;
-use crate::discover::Homes;
 use crate::format;
 use crate::reading::History;
+use crate::session_directories::Homes;
 use crate::sessions::store_proof;
 
 const SCHEMA: &str = "

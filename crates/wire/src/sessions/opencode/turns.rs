@@ -17,9 +17,9 @@ use mainstay_engine::transcript::Trigger;
 
 use super::parts;
 use super::times::Times;
+use crate::document_builder::Reading;
 use crate::json::Object;
 use crate::reading::History;
-use crate::reading::Reading;
 use crate::time;
 
 /// A stored message with its parts, as JSON.

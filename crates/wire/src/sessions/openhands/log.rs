@@ -21,19 +21,16 @@ use mainstay_engine::transcript::Timestamp;
 use mainstay_engine::transcript::Trigger;
 use mainstay_engine::transcript::Usage;
 
-use super::sdk;
-use super::v0;
 use crate::document::Document;
-use crate::format::Format;
+use crate::document_builder::Reading;
+use crate::format_definition::Format;
 use crate::json;
 use crate::json::Object;
 use crate::json::Raw;
 use crate::openai_chat;
 use crate::reading::About;
 use crate::reading::History;
-use crate::reading::Reading;
 use crate::reading::WireForm;
-use crate::time;
 
 /// The events read so far, and what later events need to know of earlier ones.
 #[derive(Default)]
@@ -93,22 +90,13 @@ impl Log {
         self.findings.push(Finding::new(rule, place, detail));
     }
 
-    /// Reads one event of either generation.
-    pub fn read(&mut self, record: &Object<'_>, place: Place, findings: &mut Vec<Finding>) {
-        let id = record.get("id").map(spelled).unwrap_or_default();
-        if !id.is_empty() && !self.seen.insert(id.clone()) {
-            findings.push(Finding::new(Rule::DuplicateRecord, place, id));
-            return;
-        }
-        let deed = if record.has("kind") {
-            sdk::read(record, place, self, findings)
-        } else if record.has("action") || record.has("observation") {
-            v0::read(record, &id, place, self, findings)
-        } else {
-            findings.push(Finding::new(Rule::NotARecord, place, "not an event"));
-            None
-        };
-        let at = record.get("timestamp").and_then(time::read);
+    /// Whether an id was not there before; events without one are all taken.
+    pub fn is_new(&mut self, id: &str) -> bool {
+        id.is_empty() || self.seen.insert(id.into())
+    }
+
+    /// Adds an event, and what its time says about the session.
+    pub fn add(&mut self, id: Box<str>, place: Place, at: Option<Timestamp>, deed: Option<Deed>) {
         self.about.started = self.about.started.or(at);
         self.about.ended = at.or(self.about.ended);
         let Some(deed) = deed else { return };

@@ -10,18 +10,18 @@ use mainstay_engine::transcript::Finding;
 use mainstay_engine::transcript::Place;
 use mainstay_engine::transcript::Rule;
 
-use crate::discover::Haunt;
-use crate::discover::Homes;
 use crate::document::Document;
 use crate::error::ReadError;
-use crate::format::Entry;
-use crate::format::Format;
-use crate::format::Likeness;
+use crate::format_definition::Format;
+use crate::format_definition::Likeness;
 use crate::json;
 use crate::json::Object;
 use crate::json::Raw;
+use crate::reading::Entry;
 use crate::reading::Request;
 use crate::records;
+use crate::session_directories::Haunt;
+use crate::session_directories::Homes;
 use crate::sniff::Shape;
 use crate::sniff::Sniff;
 use crate::source::BYTE_ORDER_MARK;
@@ -29,6 +29,7 @@ use crate::source::Source;
 use crate::time;
 
 use self::log::Log;
+use self::log::spelled;
 
 /// The row in the list of formats.
 pub static FORMAT: Format = Format {
@@ -151,7 +152,7 @@ fn read_file(source: &Source, request: &Request, log: &mut Log) -> Result<(), Re
             return;
         };
         if is_event(&record) {
-            log.read(&record, place, findings);
+            read_event(&record, place, log, findings);
         } else if is_run(&record) {
             let id = run_id(&record, runs);
             runs += 1;
@@ -163,7 +164,7 @@ fn read_file(source: &Source, request: &Request, log: &mut Log) -> Result<(), Re
         } else if is_state(&record) {
             state = true;
         } else {
-            log.read(&record, place, findings);
+            read_event(&record, place, log, findings);
         }
     })?;
     log.about.conversations = runs.max(1);
@@ -172,6 +173,24 @@ fn read_file(source: &Source, request: &Request, log: &mut Log) -> Result<(), Re
         return read_directory(&Source::open(directory)?, log);
     }
     Ok(())
+}
+
+/// Reads one event of either generation.
+fn read_event(record: &Object<'_>, place: Place, log: &mut Log, findings: &mut Vec<Finding>) {
+    let id = record.get("id").map(spelled).unwrap_or_default();
+    if !log.is_new(&id) {
+        findings.push(Finding::new(Rule::DuplicateRecord, place, id));
+        return;
+    }
+    let deed = if record.has("kind") {
+        sdk::read(record, place, log, findings)
+    } else if record.has("action") || record.has("observation") {
+        v0::read(record, &id, place, log, findings)
+    } else {
+        findings.push(Finding::new(Rule::NotARecord, place, "not an event"));
+        None
+    };
+    log.add(id, place, record.get("timestamp").and_then(time::read), deed);
 }
 
 fn read_run(record: &Object<'_>, log: &mut Log, findings: &mut Vec<Finding>) {
@@ -184,7 +203,7 @@ fn read_run(record: &Object<'_>, log: &mut Log, findings: &mut Vec<Finding>) {
             let place = Place::Item(index);
             index += 1;
             match Object::of(raw) {
-                Some(event) => log.read(&event, place, findings),
+                Some(event) => read_event(&event, place, log, findings),
                 None => findings.push(Finding::new(Rule::NotARecord, place, "not an object")),
             }
         }
@@ -217,7 +236,7 @@ fn read_directory(source: &Source, log: &mut Log) -> Result<(), ReadError> {
         };
         let mut findings = text.findings;
         match Object::parse(text.text.trim_start_matches(BYTE_ORDER_MARK)) {
-            Ok(record) => log.read(&record, place, &mut findings),
+            Ok(record) => read_event(&record, place, log, &mut findings),
             Err(cause) => {
                 let rule = if cause.is_eof() {
                     Rule::TornRecord

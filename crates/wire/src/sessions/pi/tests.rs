@@ -11,11 +11,11 @@ use mainstay_engine::transcript::Seal;
 use mainstay_engine::transcript::Timestamp;
 use mainstay_engine::transcript::ToolOutcome;
 
-use crate::discover::Homes;
 use crate::document::Document;
 use crate::format;
 use crate::reading::History;
 use crate::reading::Request;
+use crate::session_directories::Homes;
 use crate::source::Source;
 
 const HEADER: &str = r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-08-01T10:00:00Z","cwd":"/home/me/app","parentSession":"/home/me/old.jsonl"}"#;

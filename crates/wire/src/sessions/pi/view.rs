@@ -8,8 +8,8 @@ use mainstay_engine::transcript::CompactionKind;
 use mainstay_engine::transcript::Rule;
 use mainstay_engine::transcript::Trigger;
 
+use crate::document_builder::Reading;
 use crate::reading::History;
-use crate::reading::Reading;
 use crate::reading::Recorded;
 use crate::sessions::pi::entry::Body;
 use crate::sessions::pi::entry::Compaction;

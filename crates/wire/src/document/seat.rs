@@ -17,7 +17,7 @@ use mainstay_engine::transform::changed_message;
 
 use crate::body::range_in;
 use crate::document::Document;
-use crate::document::reads_as;
+use crate::element::reads_as;
 use crate::json;
 use crate::json::Object;
 use crate::json::Raw;

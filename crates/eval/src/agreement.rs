@@ -3,10 +3,8 @@
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::grade::JUDGE_PASSES;
 use crate::record::Sample;
-
-/// From this mean over the dimensions on a judge passes an answer: the first whole score above the middle of the scale.
-pub const JUDGE_PASSES: f64 = 3.0;
 
 /// How far the verdicts of grader and judge agree on the answers that both saw.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

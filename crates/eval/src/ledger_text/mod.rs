@@ -2,9 +2,11 @@
 //! then a line `- ` for each entry, with marks in brackets before its text: who said it where (`[user m12]`), and what became of it
 //! (`[done]`). A line that was corrected later says so where it stands: `corrected m147`.
 
+pub mod corrections;
+
 use mainstay_engine::transcript::Author;
 
-use crate::grade;
+use crate::ledger_text::corrections::is_marked_corrected;
 
 /// The name that a ledger carries.
 pub const LEDGER_NAME: &str = "Semantic RLE context ledger";
@@ -228,13 +230,13 @@ fn read_entry(section: Section, line: &str) -> LedgerEntryView {
         entry.message = entry
             .message
             .or(numbers.filter_map(|digits| digits.parse().ok()).next());
-        if grade::is_marked_corrected(mark) {
+        if is_marked_corrected(mark) {
             entry.status = Status::Superseded;
         }
         rest = after.trim_start();
     }
     entry.text = rest.to_owned();
-    if grade::is_marked_corrected(rest) {
+    if is_marked_corrected(rest) {
         entry.status = Status::Superseded;
     }
     entry

@@ -2,9 +2,6 @@
 
 use std::ops::Range;
 
-use crate::grade::bearing::is_message_number;
-use crate::grade::marks;
-
 /// Words that, with the number of a message behind them, mark what was said as corrected there.
 const CORRECTING: &[&str] = &[
     "corrected",
@@ -21,6 +18,9 @@ const CORRECTING: &[&str] = &[
 
 /// Words that alone in brackets mark a line of a block as past.
 const STATUSES: &[&str] = &["corrected", "superseded", "stale", "outdated", "withdrawn", "retracted"];
+
+/// Words that say that what follows is so by now.
+pub const NOW: &[&str] = &["now", "jetzt", "nun", "теперь", "сейчас", "inzwischen"];
 
 /// The mark of a block in a line that says that it was corrected later: `corrected m147`, `[superseded]`, `until m12`, `→ now`.
 pub fn correction(line: &str) -> Option<Range<usize>> {
@@ -41,7 +41,7 @@ pub fn correction(line: &str) -> Option<Range<usize>> {
         let following = |ahead: usize| tokens.get(place + ahead);
         let word = bare(token);
         if *token == "->" {
-            let next = following(1).filter(|(_, next)| marks::NOW.contains(&bare(next)));
+            let next = following(1).filter(|(_, next)| NOW.contains(&bare(next)));
             if let Some((at, next)) = next {
                 return Some(*start..at + next.len());
             }
@@ -61,6 +61,18 @@ pub fn correction(line: &str) -> Option<Range<usize>> {
         }
     }
     None
+}
+
+/// Whether a line of a block carries the mark that it was corrected later, so that all of it is past.
+pub fn is_marked_corrected(line: &str) -> bool {
+    let folded = line.to_lowercase().replace('\u{2192}', "->");
+    correction(&folded).is_some_and(|mark| !folded[mark.end..].contains(char::is_alphanumeric))
+}
+
+/// `m147`: the number of a message in a block.
+pub fn is_message_number(word: &str) -> bool {
+    word.strip_prefix('m')
+        .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 fn bare(token: &str) -> &str {
