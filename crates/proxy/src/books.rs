@@ -14,11 +14,7 @@ use mainstay_llm::answer::Usage;
 use serde_json::Value;
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::counsel::Desk;
 use crate::headers::plain;
-use crate::keeper::Deed;
-use crate::keeper::Note;
-use crate::keeper::Ticket;
 use crate::log::Level;
 use crate::log::Log;
 use crate::metrics::Kind;
@@ -28,6 +24,10 @@ use crate::metrics::count;
 use crate::passing::Ending;
 use crate::passing::Witness;
 use crate::refusal::Refusal;
+use crate::session::Deed;
+use crate::session::Note;
+use crate::session::Ticket;
+use crate::session::fail_open::Desk;
 use crate::watch::Watch;
 
 /// What all requests write into.

@@ -16,15 +16,9 @@ use mainstay_llm::relay::Relay;
 use mainstay_wire::reading::WireForm;
 
 use crate::books::Account;
-use crate::counsel::Complaint;
-use crate::counsel::Desk;
 use crate::door::Entered;
 use crate::headers;
 use crate::headers::Length;
-use crate::keeper;
-use crate::keeper::Deed;
-use crate::keeper::Note;
-use crate::keeper::Outgoing;
 use crate::offered::Offer;
 use crate::offered::Offered;
 use crate::outward::Outward;
@@ -37,6 +31,12 @@ use crate::refused::Looked;
 use crate::route;
 use crate::route::Kept;
 use crate::serving::Serving;
+use crate::session;
+use crate::session::Deed;
+use crate::session::Note;
+use crate::session::Outgoing;
+use crate::session::fail_open::Complaint;
+use crate::session::fail_open::Desk;
 use crate::upload;
 use crate::upload::Room;
 use crate::upload::Upload;
@@ -93,7 +93,7 @@ pub async fn exchange(
     let (body, permit) = upload::collect(body, announced, &setup.serving.limits, &setup.room).await?;
     account.received = body.len() as u64;
     account.permits.extend(permit);
-    let incoming = keeper::Incoming {
+    let incoming = session::Incoming {
         form: kept.form,
         body,
         tenant: entered.tenant,
@@ -177,7 +177,7 @@ async fn keep(
     setup: &Setup,
     kept: Kept,
     mut outward: Outward,
-    mut incoming: keeper::Incoming,
+    mut incoming: session::Incoming,
     account: &mut Account,
 ) -> Result<(http::response::Parts, Looked), Refusal> {
     let since = Instant::now();
@@ -223,7 +223,7 @@ async fn keep(
 async fn ask_again(
     setup: &Setup,
     complaint: Complaint,
-    ticket: &keeper::Ticket,
+    ticket: &session::Ticket,
     words: &str,
     account: &Account,
 ) -> Option<Outgoing> {
@@ -244,7 +244,7 @@ async fn attempt(
     outgoing: Outgoing,
     offer: &mut Option<Offer>,
     account: &mut Account,
-) -> Result<(http::response::Parts, Looked, Option<keeper::Ticket>), Refusal> {
+) -> Result<(http::response::Parts, Looked, Option<session::Ticket>), Refusal> {
     account.note = outgoing.note;
     if let Some((name, word)) = outgoing.extra_header {
         headers::add_word(&mut outward.headers, name, word);

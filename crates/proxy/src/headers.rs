@@ -8,7 +8,7 @@ use http::HeaderName;
 use http::HeaderValue;
 use http::header;
 
-use crate::keeper::Note;
+use crate::session::Note;
 
 /// What our own headers begin with.
 pub const OWN: &str = "x-mainstay-";

@@ -2,14 +2,12 @@
 //! they say, and sends them on in a form that fits.
 //!
 //! Two halves. The server half reads requests, asks the keeper what to send, sends it on, and streams the answer back as
-//! it comes. The [`keeper`] half knows conversations: it never speaks to the network about them, and whatever goes wrong in
+//! it comes. The [`session`] half knows conversations: it never speaks to the network about them, and whatever goes wrong in
 //! it, the request goes out as it came.
 
 pub mod settings;
 
-pub mod keeper;
-
-pub mod counsel;
+pub mod session;
 
 pub mod log;
 

@@ -25,8 +25,8 @@ use mainstay_wire::reading::WireForm;
 use tokio::time::Instant;
 use tokio::time::timeout_at;
 
-use crate::counsel::Complaint;
 use crate::passing::Rest;
+use crate::session::fail_open::Complaint;
 
 /// How much of an error is read; the longest known one has a few hundred bytes.
 const MOST_READ: usize = 64 << 10;

@@ -31,8 +31,6 @@ use tokio::time::timeout;
 
 use crate::books::Account;
 use crate::books::Books;
-use crate::counsel::Counsel;
-use crate::counsel::Desk;
 use crate::dashboard::Dashboard;
 use crate::exchange;
 use crate::exchange::Setup;
@@ -46,6 +44,8 @@ use crate::passing::Reply;
 use crate::refusal::Refusal;
 use crate::route;
 use crate::serving::Serving;
+use crate::session::fail_open::Counsel;
+use crate::session::fail_open::Desk;
 use crate::upload::Room;
 
 /// Why the server does not start, or does not take a new configuration.

@@ -16,7 +16,7 @@ use exhibits::session;
 use mainstay_llm::secret::Secret;
 use mainstay_proxy::door::Door;
 use mainstay_proxy::door::Token;
-use mainstay_proxy::keeper::Keeper;
+use mainstay_proxy::session::Keeper;
 use mainstay_proxy::settings::Keeping;
 use mainstay_proxy::settings::Timing;
 use mainstay_tests::conversation::Form;

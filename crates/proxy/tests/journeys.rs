@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use mainstay_engine::decide::EconomicPolicy;
 use mainstay_proxy::door::Door;
-use mainstay_proxy::keeper::Keeper;
 use mainstay_proxy::log::Log;
 use mainstay_proxy::server::Server;
 use mainstay_proxy::serving::Limits;
 use mainstay_proxy::serving::Serving;
+use mainstay_proxy::session::Keeper;
 use mainstay_proxy::settings::Keeping;
 use mainstay_proxy::settings::Timing;
 use mainstay_proxy::upstreams::Allowed;

@@ -13,7 +13,6 @@ use std::time::Duration;
 use clap::Args;
 use clap::ValueEnum;
 use mainstay_proxy::door::Door;
-use mainstay_proxy::keeper::Keeper;
 use mainstay_proxy::log::Level;
 use mainstay_proxy::log::Log;
 use mainstay_proxy::log::Style;
@@ -24,6 +23,7 @@ use mainstay_proxy::recall::Secrets;
 use mainstay_proxy::server::Controls;
 use mainstay_proxy::server::Server;
 use mainstay_proxy::serving::Serving;
+use mainstay_proxy::session::Keeper;
 
 use crate::config::Configuration;
 use crate::config::EngineChoice;

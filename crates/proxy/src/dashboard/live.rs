@@ -7,8 +7,8 @@ use crate::dashboard::address::Link;
 use crate::dashboard::figures;
 use crate::dashboard::figures::Fill;
 use crate::dashboard::markup::Markup;
-use crate::keeper::Session;
 use crate::recall::quote;
+use crate::session::Session;
 
 /// One conversation; the field names are the documented JSON shape.
 #[derive(Clone, Debug, PartialEq, Serialize)]

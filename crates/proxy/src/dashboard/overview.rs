@@ -16,7 +16,7 @@ use crate::dashboard::rows::Names;
 use crate::dashboard::rows::Row;
 use crate::dashboard::sight::Sight;
 use crate::dashboard::trouble::Trouble;
-use crate::keeper::Overview;
+use crate::session::Overview;
 
 /// What figures mean.
 const MEANING: &str = include_str!("meaning.html");

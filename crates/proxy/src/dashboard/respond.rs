@@ -19,8 +19,6 @@ use serde::Serialize;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use crate::counsel::Counsel;
-use crate::counsel::Desk;
 use crate::dashboard::address::Address;
 use crate::dashboard::address::Place;
 use crate::dashboard::address::Reader;
@@ -34,13 +32,15 @@ use crate::dashboard::passage;
 use crate::dashboard::search;
 use crate::dashboard::sight::Sight;
 use crate::dashboard::trouble::Trouble;
-use crate::keeper::Archive;
 use crate::mcp::Endpoint;
 use crate::passing::Reply;
 use crate::recall::Recall;
 use crate::recall::Scope;
 use crate::recall::Secrets;
 use crate::refusal::Refusal;
+use crate::session::Archive;
+use crate::session::fail_open::Counsel;
+use crate::session::fail_open::Desk;
 
 /// Pages drawn at once: each may read and clean megabytes, and agents come first.
 const MOST_DRAWN: usize = 4;

@@ -5,11 +5,11 @@ use http::StatusCode;
 use crate::dashboard::address::Shows;
 use crate::dashboard::live::Live;
 use crate::dashboard::trouble::Trouble;
-use crate::keeper::Archive;
-use crate::keeper::Overview;
 use crate::recall::RecallError;
 use crate::recall::Secrets;
 use crate::recall::desk::Desk;
+use crate::session::Archive;
+use crate::session::Overview;
 
 /// What pages are drawn from.
 #[derive(Clone, Debug)]

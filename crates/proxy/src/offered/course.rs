@@ -12,7 +12,6 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
 use crate::books::Books;
-use crate::counsel::Complaint;
 use crate::metrics::count;
 use crate::offered::Offered;
 use crate::offered::definition::continued;
@@ -26,6 +25,7 @@ use crate::outward::whole;
 use crate::refusal::Refusal;
 use crate::refused;
 use crate::refused::Looked;
+use crate::session::fail_open::Complaint;
 use crate::upload::Room;
 
 /// How often a model may call our tool in one turn before it has to go on: a search, two texts that it found, and one more.

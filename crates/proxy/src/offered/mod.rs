@@ -36,8 +36,6 @@ use mainstay_llm::relay::Relay;
 use mainstay_wire::reading::WireForm;
 
 use crate::books::Account;
-use crate::keeper::Incoming;
-use crate::keeper::Note;
 use crate::offered::course::Course;
 use crate::offered::course::Way;
 use crate::outward::Outward;
@@ -46,6 +44,8 @@ use crate::recall::Recall;
 use crate::refusal::Refusal;
 use crate::refused::Looked;
 use crate::serving::Limits;
+use crate::session::Incoming;
+use crate::session::Note;
 use crate::upload::Room;
 
 pub use memory::Memory;

@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use mainstay_llm::answer::Usage;
-use mainstay_proxy::counsel::Advice;
-use mainstay_proxy::counsel::Counsel;
-use mainstay_proxy::keeper::Deed;
-use mainstay_proxy::keeper::Incoming;
-use mainstay_proxy::keeper::Keeper;
-use mainstay_proxy::keeper::Note;
-use mainstay_proxy::keeper::Outgoing;
-use mainstay_proxy::keeper::Ticket;
+use mainstay_proxy::session::Deed;
+use mainstay_proxy::session::Incoming;
+use mainstay_proxy::session::Keeper;
+use mainstay_proxy::session::Note;
+use mainstay_proxy::session::Outgoing;
+use mainstay_proxy::session::Ticket;
+use mainstay_proxy::session::fail_open::Advice;
+use mainstay_proxy::session::fail_open::Counsel;
 use mainstay_tests::server::Script;
 use mainstay_tests::server::Server;
 

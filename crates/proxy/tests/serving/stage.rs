@@ -12,9 +12,7 @@ use std::thread;
 use std::time::Duration;
 use std::time::Instant;
 
-use mainstay_proxy::counsel::Counsel;
 use mainstay_proxy::door::Door;
-use mainstay_proxy::keeper::Keeper;
 use mainstay_proxy::log::Level;
 use mainstay_proxy::log::Log;
 use mainstay_proxy::log::Style;
@@ -22,6 +20,8 @@ use mainstay_proxy::server::Controls;
 use mainstay_proxy::server::Server;
 use mainstay_proxy::serving::Limits;
 use mainstay_proxy::serving::Serving;
+use mainstay_proxy::session::Keeper;
+use mainstay_proxy::session::fail_open::Counsel;
 use mainstay_proxy::settings::Keeping;
 use mainstay_proxy::settings::Timing;
 use mainstay_proxy::upstreams::Allowed;

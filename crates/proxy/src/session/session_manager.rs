@@ -19,31 +19,31 @@ use mainstay_llm::profile::Client;
 use mainstay_store::NewTrimmed;
 use mainstay_wire::reading::WireForm;
 
-use crate::keeper::Deed;
-use crate::keeper::Incoming;
-use crate::keeper::Note;
-use crate::keeper::Outgoing;
-use crate::keeper::Ticket;
-use crate::keeper::chain::Key;
-use crate::keeper::chain::Taken;
-use crate::keeper::conversation::Conversation;
-use crate::keeper::desk::Desk;
-use crate::keeper::epoch::Epoch;
-use crate::keeper::epoch::compose;
-use crate::keeper::models::Known;
-use crate::keeper::models::Models;
-use crate::keeper::pulse::Pulse;
-use crate::keeper::pulse::Sent;
-use crate::keeper::retry;
-use crate::keeper::shelf::Shared;
-use crate::keeper::shelf::Shelf;
-use crate::keeper::shelf::locked;
-use crate::keeper::timing::Due;
-use crate::keeper::timing::Sight;
-use crate::keeper::timing::due;
-use crate::keeper::trim::Giant;
-use crate::keeper::view::Overview;
-use crate::keeper::view::Session;
+use crate::session::Deed;
+use crate::session::Incoming;
+use crate::session::Note;
+use crate::session::Outgoing;
+use crate::session::Ticket;
+use crate::session::conversation::Conversation;
+use crate::session::model_registry::Known;
+use crate::session::model_registry::Models;
+use crate::session::overview::Overview;
+use crate::session::overview::Session;
+use crate::session::parsed_request::Key;
+use crate::session::parsed_request::Taken;
+use crate::session::pass_timing::Due;
+use crate::session::pass_timing::Sight;
+use crate::session::pass_timing::due;
+use crate::session::prefix_replacement::Epoch;
+use crate::session::prefix_replacement::compose;
+use crate::session::refused_prompt;
+use crate::session::result_trimming::Giant;
+use crate::session::session_cache::Shared;
+use crate::session::session_cache::Shelf;
+use crate::session::session_cache::locked;
+use crate::session::session_stats::Pulse;
+use crate::session::session_stats::Sent;
+use crate::session::store_handle::Desk;
 use crate::settings::Keeping;
 use crate::settings::Timing;
 
@@ -421,10 +421,10 @@ impl Room {
         }
         let mut extra_header = None;
         if conversation.drops_blocks
-            && let Some(told) = retry::told_to_drop(&asked.taken, &body)
+            && let Some(told) = refused_prompt::told_to_drop(&asked.taken, &body)
         {
             body = told;
-            extra_header = Some(retry::DROPPING);
+            extra_header = Some(refused_prompt::DROPPING);
         }
         Outgoing {
             body,

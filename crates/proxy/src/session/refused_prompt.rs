@@ -13,19 +13,19 @@ use mainstay_wire::reading::WireForm;
 use mainstay_wire::request::Glance;
 use mainstay_wire::sameness::without_marks;
 
-use crate::keeper::Deed;
-use crate::keeper::Note;
-use crate::keeper::Outgoing;
-use crate::keeper::Ticket;
-use crate::keeper::chain::Taken;
-use crate::keeper::epoch::Epoch;
-use crate::keeper::epoch::compose;
-use crate::keeper::room::Asked;
-use crate::keeper::room::Preface;
-use crate::keeper::room::Room;
-use crate::keeper::shelf::locked;
-use crate::keeper::timing::Order;
-use crate::keeper::worker::read;
+use crate::session::Deed;
+use crate::session::Note;
+use crate::session::Outgoing;
+use crate::session::Ticket;
+use crate::session::parsed_request::Taken;
+use crate::session::pass_timing::Order;
+use crate::session::prefix_replacement::Epoch;
+use crate::session::prefix_replacement::compose;
+use crate::session::session_cache::locked;
+use crate::session::session_manager::Asked;
+use crate::session::session_manager::Preface;
+use crate::session::session_manager::Room;
+use crate::session::worker::read;
 
 /// The header, and what it has to name, for the provider to leave out reasoning that no longer belongs.
 pub const DROPPING: (&str, &str) = ("anthropic-beta", "thinking-binding-controls-2026-08-01");

@@ -5,21 +5,22 @@
 //! what it reported ([`Keeper::answered`]). None of them fails: where something of ours goes wrong, the request goes out as
 //! it came, and the [`Note`] says why.
 
-mod chain;
 mod conversation;
-mod desk;
-mod epoch;
-mod jobs;
-mod models;
-mod note;
+pub mod fail_open;
+mod model_registry;
+mod overview;
+mod parsed_request;
 mod pass;
-mod pulse;
-mod retry;
-mod room;
-mod shelf;
-mod timing;
-mod trim;
-mod view;
+mod pass_jobs;
+mod pass_timing;
+mod prefix_replacement;
+mod refused_prompt;
+mod request_note;
+mod result_trimming;
+mod session_cache;
+mod session_manager;
+mod session_stats;
+mod store_handle;
 mod worker;
 
 use std::sync::Arc;
@@ -28,16 +29,16 @@ use bytes::Bytes;
 use mainstay_llm::answer::Usage;
 use mainstay_wire::reading::WireForm;
 
-use crate::keeper::chain::Taken;
-use crate::keeper::room::Room;
-use crate::keeper::shelf::Shared;
+use crate::session::parsed_request::Taken;
+use crate::session::session_cache::Shared;
+use crate::session::session_manager::Room;
 use crate::settings::Keeping;
 
-pub use note::Deed;
-pub use note::Note;
-pub use view::Archive;
-pub use view::Overview;
-pub use view::Session;
+pub use overview::Archive;
+pub use overview::Overview;
+pub use overview::Session;
+pub use request_note::Deed;
+pub use request_note::Note;
 
 /// A request of a form that we know, read whole.
 #[derive(Clone, Debug)]

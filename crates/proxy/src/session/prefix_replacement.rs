@@ -5,10 +5,10 @@ use bytes::BytesMut;
 use serde::Deserialize;
 use serde::Serialize;
 
-use crate::keeper::chain::Key;
-use crate::keeper::chain::Taken;
-use crate::keeper::chain::hex;
-use crate::keeper::trim::Trims;
+use crate::session::parsed_request::Key;
+use crate::session::parsed_request::Taken;
+use crate::session::parsed_request::hex;
+use crate::session::result_trimming::Trims;
 
 /// What a beginning of a conversation became.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

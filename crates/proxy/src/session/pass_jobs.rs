@@ -9,18 +9,18 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use crate::keeper::Deed;
-use crate::keeper::Note;
-use crate::keeper::conversation::Conversation;
-use crate::keeper::pass;
-use crate::keeper::pass::NoPass;
-use crate::keeper::pass::Prepared;
-use crate::keeper::pass::Task;
-use crate::keeper::room::Asked;
-use crate::keeper::room::Room;
-use crate::keeper::room::now;
-use crate::keeper::shelf::locked;
-use crate::keeper::timing::Order;
+use crate::session::Deed;
+use crate::session::Note;
+use crate::session::conversation::Conversation;
+use crate::session::pass;
+use crate::session::pass::NoPass;
+use crate::session::pass::Prepared;
+use crate::session::pass::Task;
+use crate::session::pass_timing::Order;
+use crate::session::session_cache::locked;
+use crate::session::session_manager::Asked;
+use crate::session::session_manager::Room;
+use crate::session::session_manager::now;
 
 /// How long no pass is tried after one that could not be made, in milliseconds: a store that is locked or a disk that is full
 /// may be well again after a minute, and a conversation in which there was nothing to replace has grown.

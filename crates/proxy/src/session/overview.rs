@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use mainstay_engine::redact::Options;
 use serde::Serialize;
 
-use crate::keeper::conversation::Conversation;
+use crate::session::conversation::Conversation;
 /// Where what was compacted away is kept, and what is hidden of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Archive {

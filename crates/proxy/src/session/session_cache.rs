@@ -7,9 +7,9 @@ use std::sync::Mutex;
 use std::sync::MutexGuard;
 use std::sync::PoisonError;
 
-use crate::keeper::chain::Key;
-use crate::keeper::chain::Taken;
-use crate::keeper::conversation::Conversation;
+use crate::session::conversation::Conversation;
+use crate::session::parsed_request::Key;
+use crate::session::parsed_request::Taken;
 
 /// So many conversations are remembered at most, however small they are.
 const MOST: usize = 4_096;

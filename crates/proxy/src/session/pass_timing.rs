@@ -12,7 +12,7 @@ use mainstay_engine::decide::Way;
 use mainstay_engine::economy::Profile;
 use mainstay_engine::transcript::Timestamp;
 
-use crate::keeper::pulse::Pulse;
+use crate::session::session_stats::Pulse;
 use crate::settings::Keeping;
 use crate::settings::Timing;
 

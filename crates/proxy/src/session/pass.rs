@@ -32,15 +32,15 @@ use mainstay_wire::error::ReadError;
 use mainstay_wire::reading::WireForm;
 use tokio::runtime::Handle;
 
-use crate::keeper::chain::Key;
-use crate::keeper::chain::Taken;
-use crate::keeper::desk::Desk;
-use crate::keeper::epoch::Epoch;
-use crate::keeper::epoch::compose;
-use crate::keeper::timing::Order;
-use crate::keeper::trim::Trims;
-use crate::keeper::worker::Worker;
-use crate::keeper::worker::read;
+use crate::session::parsed_request::Key;
+use crate::session::parsed_request::Taken;
+use crate::session::pass_timing::Order;
+use crate::session::prefix_replacement::Epoch;
+use crate::session::prefix_replacement::compose;
+use crate::session::result_trimming::Trims;
+use crate::session::store_handle::Desk;
+use crate::session::worker::Worker;
+use crate::session::worker::read;
 use crate::settings::Keeping;
 use crate::settings::Writing;
 

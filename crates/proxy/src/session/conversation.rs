@@ -11,16 +11,16 @@ use mainstay_wire::element;
 use mainstay_wire::sameness::without_marks;
 use tokio::sync::Notify;
 
-use crate::keeper::chain::Key;
-use crate::keeper::chain::Taken;
-use crate::keeper::chain::hex;
-use crate::keeper::epoch::Epoch;
-use crate::keeper::pass::Prepared;
-use crate::keeper::pulse::Pulse;
-use crate::keeper::trim::Giant;
-use crate::keeper::trim::Trims;
-use crate::keeper::trim::trimmed;
-use crate::keeper::worker::Worker;
+use crate::session::parsed_request::Key;
+use crate::session::parsed_request::Taken;
+use crate::session::parsed_request::hex;
+use crate::session::pass::Prepared;
+use crate::session::prefix_replacement::Epoch;
+use crate::session::result_trimming::Giant;
+use crate::session::result_trimming::Trims;
+use crate::session::result_trimming::trimmed;
+use crate::session::session_stats::Pulse;
+use crate::session::worker::Worker;
 
 /// Digits of a conversation's name: 48 bits, enough to tell the conversations of one store apart.
 const NAME_DIGITS: usize = 12;

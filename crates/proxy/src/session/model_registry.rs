@@ -18,7 +18,7 @@ use mainstay_engine::economy::Profile;
 use mainstay_llm::profile;
 use mainstay_llm::profile::Client;
 
-use crate::keeper::desk::Desk;
+use crate::session::store_handle::Desk;
 
 /// Reports after which a calibration is written to the store.
 const SAVED_AFTER: u32 = 16;

@@ -18,8 +18,8 @@ use mainstay_wire::reading::WireForm;
 use mainstay_wire::sameness::without_marks;
 use mainstay_wire::source::Source;
 
-use crate::keeper::chain::Taken;
-use crate::keeper::desk::Desk;
+use crate::session::parsed_request::Taken;
+use crate::session::store_handle::Desk;
 use crate::settings::Keeping;
 
 /// Reads a body as its form has it.

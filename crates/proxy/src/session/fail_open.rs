@@ -12,14 +12,14 @@ use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use crate::keeper::Archive;
-use crate::keeper::Deed;
-use crate::keeper::Incoming;
-use crate::keeper::Keeper;
-use crate::keeper::Note;
-use crate::keeper::Outgoing;
-use crate::keeper::Overview;
-use crate::keeper::Ticket;
+use crate::session::Archive;
+use crate::session::Deed;
+use crate::session::Incoming;
+use crate::session::Keeper;
+use crate::session::Note;
+use crate::session::Outgoing;
+use crate::session::Overview;
+use crate::session::Ticket;
 
 /// What is answered in time, or not.
 pub type Advice<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
