@@ -42,7 +42,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::Subcommand;
 use mainstay_llm::model::Model;
-use mainstay_proxy::door::Token;
+use mainstay_proxy::http::auth::Token;
 
 use crate::config::origin::Origin;
 use crate::config::place::Place;

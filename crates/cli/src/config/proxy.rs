@@ -4,12 +4,12 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
-use mainstay_proxy::serving::Limits;
-use mainstay_proxy::upstreams::Allowed;
-use mainstay_proxy::upstreams::Serves;
-use mainstay_proxy::upstreams::Upstream;
-use mainstay_proxy::upstreams::UpstreamError;
-use mainstay_proxy::upstreams::Upstreams;
+use mainstay_proxy::http::server_settings::Limits;
+use mainstay_proxy::http::upstreams::Allowed;
+use mainstay_proxy::http::upstreams::Serves;
+use mainstay_proxy::http::upstreams::Upstream;
+use mainstay_proxy::http::upstreams::UpstreamError;
+use mainstay_proxy::http::upstreams::Upstreams;
 use toml::Spanned;
 
 use crate::config::choices::TimingChoice;

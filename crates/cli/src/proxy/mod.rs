@@ -12,7 +12,8 @@ use std::time::Duration;
 
 use clap::Args;
 use clap::ValueEnum;
-use mainstay_proxy::door::Door;
+use mainstay_proxy::http::auth::Door;
+use mainstay_proxy::http::server_settings::Serving;
 use mainstay_proxy::log::Level;
 use mainstay_proxy::log::Log;
 use mainstay_proxy::log::Style;
@@ -22,7 +23,6 @@ use mainstay_proxy::recall::Scope;
 use mainstay_proxy::recall::Secrets;
 use mainstay_proxy::server::Controls;
 use mainstay_proxy::server::Server;
-use mainstay_proxy::serving::Serving;
 use mainstay_proxy::session::Keeper;
 
 use crate::config::Configuration;

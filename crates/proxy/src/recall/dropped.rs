@@ -13,8 +13,8 @@ use crate::recall::RecallError;
 use crate::recall::arguments;
 use crate::recall::arguments::how_far;
 use crate::recall::arguments::how_many;
-use crate::recall::desk::Desk;
 use crate::recall::quote;
+use crate::recall::recall_store::Desk;
 
 /// Texts where nobody says how many.
 const USUAL: usize = 20;

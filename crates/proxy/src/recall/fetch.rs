@@ -7,11 +7,11 @@ use serde::Serialize;
 use crate::recall::Answer;
 use crate::recall::RecallError;
 use crate::recall::arguments;
-use crate::recall::desk::Desk;
 use crate::recall::page;
 use crate::recall::page::MOST_TOKENS;
 use crate::recall::page::Page;
 use crate::recall::quote;
+use crate::recall::recall_store::Desk;
 use crate::recall::search::Place;
 
 /// Stands between a reference and an offset, where both are given as one word.

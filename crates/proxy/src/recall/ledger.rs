@@ -16,10 +16,10 @@ use serde::Serialize;
 use crate::recall::Answer;
 use crate::recall::RecallError;
 use crate::recall::arguments;
-use crate::recall::desk::Desk;
 use crate::recall::page::MOST_TOKENS;
 use crate::recall::page::count;
 use crate::recall::quote;
+use crate::recall::recall_store::Desk;
 
 /// The part of an answer that a model's summary may fill: the ledger holds the exact values, and they come first.
 const STORY_SHARE: u64 = 3;

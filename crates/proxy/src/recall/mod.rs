@@ -7,7 +7,6 @@
 
 mod arguments;
 mod checkpoints;
-pub(crate) mod desk;
 mod dropped;
 mod error;
 mod fetch;
@@ -15,6 +14,7 @@ mod ledger;
 mod offer;
 mod page;
 pub(crate) mod quote;
+pub(crate) mod recall_store;
 mod search;
 mod tool;
 
@@ -24,7 +24,7 @@ use mainstay_engine::redact::Options;
 use serde_json::Map;
 use serde_json::Value;
 
-use crate::recall::desk::Desk;
+use crate::recall::recall_store::Desk;
 
 pub use error::RecallError;
 pub use offer::OFFERED;

@@ -12,8 +12,8 @@ use crate::recall::Answer;
 use crate::recall::RecallError;
 use crate::recall::arguments;
 use crate::recall::arguments::how_many;
-use crate::recall::desk::Desk;
 use crate::recall::quote;
+use crate::recall::recall_store::Desk;
 
 /// Hits where nobody says how many: about a thousand tokens.
 const USUAL: usize = 8;

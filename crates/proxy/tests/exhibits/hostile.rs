@@ -3,7 +3,7 @@
 use mainstay_engine::transcript::Author;
 use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::Timestamp;
-use mainstay_proxy::door::Door;
+use mainstay_proxy::http::auth::Door;
 use mainstay_proxy::session::Overview;
 use mainstay_proxy::session::Session;
 use mainstay_store::Metrics;

@@ -1,7 +1,7 @@
 //! Pages of other websites get nowhere, whatever they make a browser send.
 
 use mainstay_llm::secret::Secret;
-use mainstay_proxy::door::Token;
+use mainstay_proxy::http::auth::Token;
 use mainstay_proxy::server::Server as Proxy;
 use mainstay_proxy::server::StartError;
 use mainstay_tests::server::Script;

@@ -3,11 +3,11 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use mainstay_proxy::http::upstreams::Allowed;
+use mainstay_proxy::http::upstreams::Upstream;
+use mainstay_proxy::http::upstreams::Upstreams;
 use mainstay_proxy::log::Log;
 use mainstay_proxy::server::Server as Proxy;
-use mainstay_proxy::upstreams::Allowed;
-use mainstay_proxy::upstreams::Upstream;
-use mainstay_proxy::upstreams::Upstreams;
 use mainstay_tests::server::Script;
 use mainstay_tests::server::Server;
 

@@ -1,0 +1,219 @@
+//! Bodies of answers: our own, and those that pass through piece by piece as they arrive.
+
+use std::collections::VecDeque;
+use std::error::Error;
+use std::future::Pending;
+use std::future::pending;
+use std::pin::Pin;
+use std::task::Context;
+use std::task::Poll;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::HeaderMap;
+use http_body::Body;
+use http_body::Frame;
+use http_body::SizeHint;
+use hyper::body::Incoming;
+use tokio::time::Timeout;
+use tokio::time::timeout;
+
+use crate::recall_tool::Woven;
+
+/// Why a body ends before its end.
+pub type BodyError = Box<dyn Error + Send + Sync>;
+
+/// Whoever looks at an answer while it passes. Told once how it ended.
+pub trait Witness: Send {
+    /// The next bytes.
+    fn see(&mut self, bytes: &[u8]);
+    /// It is over.
+    fn end(&mut self, ending: Ending);
+}
+
+/// How an answer ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// As it should.
+    Whole,
+    /// The upstream broke off.
+    UpstreamBroke,
+    /// The upstream said nothing for too long.
+    UpstreamSilent,
+    /// The client went away.
+    ClientGone,
+}
+
+impl Ending {
+    /// In a word, for logs and metrics.
+    pub fn name(self) -> &'static str {
+        match self {
+            Ending::Whole => "whole",
+            Ending::UpstreamBroke => "upstream-broke",
+            Ending::UpstreamSilent => "upstream-silent",
+            Ending::ClientGone => "client-gone",
+        }
+    }
+}
+
+/// The body of an answer to a client.
+pub enum Reply {
+    /// Our own.
+    Whole(Option<Bytes>),
+    /// An upstream's.
+    Passing(Box<Passing>),
+}
+
+impl Reply {
+    /// A body of our own.
+    pub fn whole(bytes: Bytes) -> Self {
+        Reply::Whole(Some(bytes).filter(|bytes| !bytes.is_empty()))
+    }
+}
+
+impl Body for Reply {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        match &mut *self {
+            Reply::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
+            Reply::Passing(passing) => passing.poll(context),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match self {
+            Reply::Whole(bytes) => bytes.is_none(),
+            Reply::Passing(passing) => passing.is_over(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Reply::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
+            // The upstream's own header says how long it is.
+            Reply::Passing(_) => SizeHint::default(),
+        }
+    }
+}
+
+/// What is left of an upstream's body.
+pub enum Rest {
+    /// What has not come yet.
+    Live(Incoming),
+    /// What is put together of several answers while it is asked for.
+    Woven(Box<Woven>),
+    /// Nothing but trailers, if there are any.
+    Trailers(Option<HeaderMap>),
+    /// Nothing: it broke off.
+    Broken(Option<BodyError>),
+    /// Nothing.
+    Over,
+}
+
+/// An upstream's body on its way.
+pub struct Passing {
+    held: VecDeque<Bytes>,
+    rest: Rest,
+    silence: Duration,
+    alarm: Option<Pin<Box<Timeout<Pending<()>>>>>,
+    witness: Option<Box<dyn Witness>>,
+}
+
+impl Passing {
+    /// A body whose upstream may say nothing for this long. What was held back of it goes first.
+    pub fn new(held: VecDeque<Bytes>, rest: Rest, silence: Duration, witness: Box<dyn Witness>) -> Self {
+        let mut passing = Self {
+            held,
+            rest,
+            silence,
+            alarm: None,
+            witness: Some(witness),
+        };
+        if passing.is_over() {
+            passing.end(Ending::Whole);
+        }
+        passing
+    }
+
+    fn is_over(&self) -> bool {
+        let rest_is_over = match &self.rest {
+            Rest::Live(body) => body.is_end_stream(),
+            Rest::Over => true,
+            Rest::Woven(_) | Rest::Trailers(_) | Rest::Broken(_) => false,
+        };
+        self.held.is_empty() && rest_is_over
+    }
+
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        if let Some(bytes) = self.held.pop_front() {
+            self.see(&bytes);
+            if self.is_over() {
+                self.end(Ending::Whole);
+            }
+            return Poll::Ready(Some(Ok(Frame::data(bytes))));
+        }
+        let polled = match &mut self.rest {
+            Rest::Live(body) => Pin::new(body).poll_frame(context).map_err(BodyError::from),
+            Rest::Woven(woven) => woven.poll(context),
+            Rest::Trailers(trailers) => Poll::Ready(trailers.take().map(|trailers| Ok(Frame::trailers(trailers)))),
+            Rest::Broken(error) => {
+                let error = error.take().unwrap_or_else(|| "the upstream broke off".into());
+                Poll::Ready(Some(Err(error)))
+            }
+            Rest::Over => Poll::Ready(None),
+        };
+        match polled {
+            Poll::Ready(Some(Ok(frame))) => {
+                self.alarm = None;
+                if let Some(bytes) = frame.data_ref() {
+                    self.see(bytes);
+                }
+                if self.is_over() {
+                    self.end(Ending::Whole);
+                }
+                Poll::Ready(Some(Ok(frame)))
+            }
+            Poll::Ready(Some(Err(error))) => {
+                self.end(Ending::UpstreamBroke);
+                Poll::Ready(Some(Err(error)))
+            }
+            Poll::Ready(None) => {
+                self.end(Ending::Whole);
+                Poll::Ready(None)
+            }
+            Poll::Pending => {
+                let silence = self.silence;
+                let alarm = self.alarm.get_or_insert_with(|| Box::pin(timeout(silence, pending())));
+                if alarm.as_mut().poll(context).is_pending() {
+                    return Poll::Pending;
+                }
+                self.rest = Rest::Over;
+                self.end(Ending::UpstreamSilent);
+                Poll::Ready(Some(Err("the upstream said nothing for too long".into())))
+            }
+        }
+    }
+
+    fn see(&mut self, bytes: &[u8]) {
+        if let Some(witness) = &mut self.witness {
+            witness.see(bytes);
+        }
+    }
+
+    fn end(&mut self, ending: Ending) {
+        if let Some(mut witness) = self.witness.take() {
+            witness.end(ending);
+        }
+    }
+}
+
+impl Drop for Passing {
+    fn drop(&mut self) {
+        self.end(Ending::ClientGone);
+    }
+}

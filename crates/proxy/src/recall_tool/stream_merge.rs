@@ -1,0 +1,120 @@
+//! Several answers of a provider as the one that the client sees. One loom a form; all work alike: what is not ours passes, byte
+//! for byte as long as nothing before it was left out, and the end is held where it is not yet known whether it is one.
+
+use bytes::Bytes;
+use mainstay_llm::complaint::Complaint;
+use mainstay_wire::reading::WireForm;
+
+use crate::recall_tool::anthropic;
+use crate::recall_tool::chat;
+use crate::recall_tool::model_turn::Turn;
+use crate::recall_tool::responses;
+
+/// What is said where a model called our tool over and over and said nothing else: no client takes an empty answer back.
+pub(super) const NOTHING_SAID: &str = "[mainstay: the model asked for recall again and again and said nothing else]";
+
+/// How the last answer ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Closing {
+    /// As its provider said.
+    AsItIs,
+    /// As one that has nothing more to say: its calls are left out.
+    WithoutCalls,
+}
+
+/// Why there is no further answer.
+#[derive(Clone, Debug)]
+pub(super) struct Failure {
+    /// What the provider said, in its form.
+    pub(super) body: String,
+    /// What is wrong, in a word.
+    pub(super) code: String,
+    /// And in words.
+    pub(super) message: String,
+}
+
+impl Failure {
+    /// What a provider said.
+    pub(super) fn read(body: String) -> Self {
+        let complaint = Complaint::read(&body);
+        let code = complaint.codes.first().cloned();
+        Self {
+            code: code.unwrap_or_else(|| "server_error".to_owned()),
+            message: complaint.message,
+            // Line ends in JSON stand between its parts only; many clients read an event's first line and no more.
+            body: body.replace(['\n', '\r'], " "),
+        }
+    }
+
+    /// In words of our own.
+    pub(super) fn new(message: &str) -> Self {
+        Self {
+            body: String::new(),
+            code: "server_error".to_owned(),
+            message: message.to_owned(),
+        }
+    }
+}
+
+/// Weaves streams of one form.
+pub(super) trait Loom: Send {
+    /// Takes the next event, or whatever stands between events; gives out what the client sees.
+    fn take(&mut self, frame: Bytes, out: &mut Vec<Bytes>);
+    /// The stream is over, though nothing said so.
+    fn run_out(&mut self);
+    /// Whether the answer came to its end and there is something to decide about it.
+    fn is_due(&self) -> bool;
+    /// The answer that came to its end.
+    fn turn(&self) -> Turn;
+    /// Whether anything was left out or held back.
+    fn is_woven(&self) -> bool;
+    /// Another answer follows in the place of the held end.
+    fn go_on(&mut self);
+    /// This was the last; so many tokens were written in answers before it.
+    fn close(&mut self, closing: Closing, earlier: u64, out: &mut Vec<Bytes>);
+    /// There is no further answer.
+    fn fail(&mut self, failure: &Failure, out: &mut Vec<Bytes>);
+}
+
+/// A loom for a form.
+pub(super) fn loom(form: WireForm) -> Box<dyn Loom> {
+    match form {
+        WireForm::Anthropic => Box::<anthropic::Stream>::default(),
+        WireForm::Chat => Box::<chat::Stream>::default(),
+        WireForm::Responses => Box::<responses::Stream>::default(),
+    }
+}
+
+/// A whole answer, read.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Read {
+    /// What is in it.
+    pub(super) turn: Turn,
+    /// What of it the client sees: blocks, the message, or items.
+    pub(super) shown: Vec<String>,
+}
+
+/// Reads a whole answer. `None` where it is none.
+pub(super) fn read(form: WireForm, text: &str) -> Option<Read> {
+    match form {
+        WireForm::Anthropic => anthropic::read(text),
+        WireForm::Chat => chat::read(text),
+        WireForm::Responses => responses::read(text),
+    }
+}
+
+/// The whole answer that the client sees: the last one, with all that is shown of those before it, under the name of the first.
+pub(super) fn together(
+    form: WireForm,
+    first: &str,
+    last: &str,
+    shown: &[String],
+    closing: Closing,
+    earlier: u64,
+) -> Option<String> {
+    match form {
+        WireForm::Anthropic => anthropic::together(first, last, shown, closing, earlier),
+        WireForm::Chat => chat::together(first, last, shown, closing, earlier),
+        WireForm::Responses => responses::together(first, last, shown, closing, earlier),
+    }
+}
