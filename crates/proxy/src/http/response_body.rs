@@ -15,10 +15,9 @@ use http_body::Body;
 use http_body::Frame;
 use http_body::SizeHint;
 use hyper::body::Incoming;
+use tokio::sync::mpsc;
 use tokio::time::Timeout;
 use tokio::time::timeout;
-
-use crate::recall_tool::Woven;
 
 /// Why a body ends before its end.
 pub type BodyError = Box<dyn Error + Send + Sync>;
@@ -106,13 +105,48 @@ pub enum Rest {
     /// What has not come yet.
     Live(Incoming),
     /// What is put together of several answers while it is asked for.
-    Woven(Box<Woven>),
+    Composed(Box<ComposedBody>),
     /// Nothing but trailers, if there are any.
     Trailers(Option<HeaderMap>),
     /// Nothing: it broke off.
     Broken(Option<BodyError>),
     /// Nothing.
     Over,
+}
+
+/// What a client gets next of a body.
+pub type BodyPiece = Result<Frame<Bytes>, BodyError>;
+
+/// A body that is put together while it is asked for. Dropping it drops the requests that are under way for it: the work runs
+/// only while somebody polls, and nowhere else.
+pub struct ComposedBody {
+    work: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    pieces: mpsc::Receiver<BodyPiece>,
+}
+
+impl ComposedBody {
+    /// The pieces that this work sends. It is over when the work is and no piece is left.
+    pub fn new(work: impl Future<Output = ()> + Send + 'static, pieces: mpsc::Receiver<BodyPiece>) -> Self {
+        Self {
+            work: Some(Box::pin(work)),
+            pieces,
+        }
+    }
+
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<BodyPiece>> {
+        loop {
+            if let Poll::Ready(piece) = self.pieces.poll_recv(context) {
+                return Poll::Ready(piece);
+            }
+            let Some(work) = &mut self.work else {
+                return Poll::Ready(None);
+            };
+            match work.as_mut().poll(context) {
+                Poll::Ready(()) => self.work = None,
+                Poll::Pending => return self.pieces.poll_recv(context),
+            }
+        }
+    }
 }
 
 /// An upstream's body on its way.
@@ -144,7 +178,7 @@ impl Passing {
         let rest_is_over = match &self.rest {
             Rest::Live(body) => body.is_end_stream(),
             Rest::Over => true,
-            Rest::Woven(_) | Rest::Trailers(_) | Rest::Broken(_) => false,
+            Rest::Composed(_) | Rest::Trailers(_) | Rest::Broken(_) => false,
         };
         self.held.is_empty() && rest_is_over
     }
@@ -159,7 +193,7 @@ impl Passing {
         }
         let polled = match &mut self.rest {
             Rest::Live(body) => Pin::new(body).poll_frame(context).map_err(BodyError::from),
-            Rest::Woven(woven) => woven.poll(context),
+            Rest::Composed(body) => body.poll(context),
             Rest::Trailers(trailers) => Poll::Ready(trailers.take().map(|trailers| Ok(Frame::trailers(trailers)))),
             Rest::Broken(error) => {
                 let error = error.take().unwrap_or_else(|| "the upstream broke off".into());

@@ -12,6 +12,7 @@ mod anthropic;
 mod chat;
 mod definition;
 mod event_frames;
+mod forms;
 mod json_edit;
 mod model_turn;
 mod recall_memory;
@@ -49,7 +50,6 @@ use crate::session::Incoming;
 use crate::session::Note;
 
 pub use recall_memory::Memory;
-pub use streamed_answer::Woven;
 
 /// Offers the tool, and answers it.
 #[derive(Debug)]
@@ -162,7 +162,7 @@ impl Offer {
         if says(&head.headers, "text/event-stream") {
             head.headers.remove(CONTENT_LENGTH);
             looked = Looked {
-                rest: Rest::Woven(Box::new(streamed_answer::woven(
+                rest: Rest::Composed(Box::new(streamed_answer::woven(
                     course,
                     head.headers.clone(),
                     looked,

@@ -7,13 +7,13 @@ use mainstay_wire::reading::WireForm;
 use serde_json::Value;
 
 use crate::recall_tool::event_frames::Frames;
+use crate::recall_tool::forms::loom;
 use crate::recall_tool::model_turn::Seat;
 use crate::recall_tool::model_turn::Turn;
 use crate::recall_tool::recall_memory::Record;
 use crate::recall_tool::recall_memory::Round;
 use crate::recall_tool::restore::restored;
 use crate::recall_tool::stream_merge::Closing;
-use crate::recall_tool::stream_merge::loom;
 
 /// What the client sees of streams that come in pieces of this size, and the answers that they were.
 fn woven(form: WireForm, streams: &[String], size: usize, closing: Closing) -> (String, Vec<Turn>) {

@@ -3,12 +3,8 @@
 
 use bytes::Bytes;
 use mainstay_llm::complaint::Complaint;
-use mainstay_wire::reading::WireForm;
 
-use crate::recall_tool::anthropic;
-use crate::recall_tool::chat;
 use crate::recall_tool::model_turn::Turn;
-use crate::recall_tool::responses;
 
 /// What is said where a model called our tool over and over and said nothing else: no client takes an empty answer back.
 pub(super) const NOTHING_SAID: &str = "[mainstay: the model asked for recall again and again and said nothing else]";
@@ -76,15 +72,6 @@ pub(super) trait Loom: Send {
     fn fail(&mut self, failure: &Failure, out: &mut Vec<Bytes>);
 }
 
-/// A loom for a form.
-pub(super) fn loom(form: WireForm) -> Box<dyn Loom> {
-    match form {
-        WireForm::Anthropic => Box::<anthropic::Stream>::default(),
-        WireForm::Chat => Box::<chat::Stream>::default(),
-        WireForm::Responses => Box::<responses::Stream>::default(),
-    }
-}
-
 /// A whole answer, read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Read {
@@ -92,29 +79,4 @@ pub(super) struct Read {
     pub(super) turn: Turn,
     /// What of it the client sees: blocks, the message, or items.
     pub(super) shown: Vec<String>,
-}
-
-/// Reads a whole answer. `None` where it is none.
-pub(super) fn read(form: WireForm, text: &str) -> Option<Read> {
-    match form {
-        WireForm::Anthropic => anthropic::read(text),
-        WireForm::Chat => chat::read(text),
-        WireForm::Responses => responses::read(text),
-    }
-}
-
-/// The whole answer that the client sees: the last one, with all that is shown of those before it, under the name of the first.
-pub(super) fn together(
-    form: WireForm,
-    first: &str,
-    last: &str,
-    shown: &[String],
-    closing: Closing,
-    earlier: u64,
-) -> Option<String> {
-    match form {
-        WireForm::Anthropic => anthropic::together(first, last, shown, closing, earlier),
-        WireForm::Chat => chat::together(first, last, shown, closing, earlier),
-        WireForm::Responses => responses::together(first, last, shown, closing, earlier),
-    }
 }

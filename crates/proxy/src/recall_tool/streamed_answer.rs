@@ -1,11 +1,8 @@
 //! Streamed answers: what comes passes as it comes, and where the model calls our tool the next answer's stream is woven in.
 
 use std::collections::VecDeque;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::OnceLock;
-use std::task::Context;
-use std::task::Poll;
 
 use bytes::Bytes;
 use http::HeaderMap;
@@ -19,13 +16,15 @@ use tokio::sync::mpsc;
 
 use crate::http::answer_inspection::Looked;
 use crate::http::response_body::BodyError;
+use crate::http::response_body::BodyPiece;
+use crate::http::response_body::ComposedBody;
 use crate::http::response_body::Rest;
 use crate::http::usage_reader::Watch;
 use crate::recall_tool::event_frames::Frames;
+use crate::recall_tool::forms::loom;
 use crate::recall_tool::says;
 use crate::recall_tool::stream_merge::Failure;
 use crate::recall_tool::stream_merge::Loom;
-use crate::recall_tool::stream_merge::loom;
 use crate::recall_tool::tool_rounds::Course;
 use crate::recall_tool::tool_rounds::Next;
 
@@ -35,35 +34,8 @@ const MOST_READ: usize = 64 << 10;
 /// How much of an answer is gathered in case it has to go back: a day's worth of a fast model. What is longer passes unread.
 const MOST_GATHERED: usize = 64 << 20;
 
-/// What a client gets next.
-type Piece = Result<Frame<Bytes>, BodyError>;
-
-/// A body that is woven while it is asked for. Whoever drops it drops the requests that are under way for it.
-pub struct Woven {
-    work: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
-    pieces: mpsc::Receiver<Piece>,
-}
-
-impl Woven {
-    /// What comes next.
-    pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Piece>> {
-        loop {
-            if let Poll::Ready(piece) = self.pieces.poll_recv(context) {
-                return Poll::Ready(piece);
-            }
-            let Some(work) = &mut self.work else {
-                return Poll::Ready(None);
-            };
-            match work.as_mut().poll(context) {
-                Poll::Ready(()) => self.work = None,
-                Poll::Pending => return self.pieces.poll_recv(context),
-            }
-        }
-    }
-}
-
 /// Weaves an answer that has just begun. What its first part cost is written down for whoever counted its prompt.
-pub(super) fn woven(course: Course, headers: HeaderMap, looked: Looked, first: Arc<OnceLock<Usage>>) -> Woven {
+pub(super) fn woven(course: Course, headers: HeaderMap, looked: Looked, first: Arc<OnceLock<Usage>>) -> ComposedBody {
     // One at a time: what the client does not take is not asked for.
     let (out, pieces) = mpsc::channel(1);
     let form = course.form;
@@ -76,10 +48,7 @@ pub(super) fn woven(course: Course, headers: HeaderMap, looked: Looked, first: A
         first,
         out,
     };
-    Woven {
-        work: Some(Box::pin(weaving.run())),
-        pieces,
-    }
+    ComposedBody::new(weaving.run(), pieces)
 }
 
 /// What is left of an upstream's answer.
@@ -96,7 +65,7 @@ impl Source {
         }
     }
 
-    async fn next(&mut self) -> Option<Piece> {
+    async fn next(&mut self) -> Option<BodyPiece> {
         if let Some(piece) = self.held.pop_front() {
             return Some(Ok(Frame::data(piece)));
         }
@@ -104,7 +73,7 @@ impl Source {
             Rest::Live(body) => body.frame().await.map(|frame| frame.map_err(BodyError::from)),
             Rest::Trailers(trailers) => trailers.take().map(|trailers| Ok(Frame::trailers(trailers))),
             Rest::Broken(error) => error.take().map(Err),
-            Rest::Woven(_) | Rest::Over => None,
+            Rest::Composed(_) | Rest::Over => None,
         }
     }
 
@@ -131,7 +100,7 @@ struct Weaving {
     /// What was written in answers before this one.
     earlier: u64,
     first: Arc<OnceLock<Usage>>,
-    out: mpsc::Sender<Piece>,
+    out: mpsc::Sender<BodyPiece>,
 }
 
 /// How reading an answer ended.

@@ -16,9 +16,9 @@ use tokio::time::timeout;
 use crate::http::answer_inspection::Looked;
 use crate::http::refusal::Refusal;
 use crate::http::response_body::Rest;
+use crate::recall_tool::forms::read;
+use crate::recall_tool::forms::together;
 use crate::recall_tool::stream_merge::Read;
-use crate::recall_tool::stream_merge::read;
-use crate::recall_tool::stream_merge::together;
 use crate::recall_tool::tool_rounds::Course;
 use crate::recall_tool::tool_rounds::Next;
 
