@@ -22,4 +22,6 @@ mod standing;
 mod trouble;
 
 pub(crate) use dashboard::Dashboard;
+pub(crate) use internal_routes::PageSources;
+pub(crate) use internal_routes::Readiness;
 pub(crate) use internal_routes::page;

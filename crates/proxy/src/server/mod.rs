@@ -3,10 +3,7 @@
 mod forwarding;
 mod proxy_server;
 
-pub use forwarding::Setup;
-pub(crate) use proxy_server::Active;
 pub use proxy_server::Controls;
 pub use proxy_server::Server;
-pub(crate) use proxy_server::Shared;
 pub use proxy_server::Stage;
 pub use proxy_server::StartError;

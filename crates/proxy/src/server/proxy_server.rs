@@ -41,6 +41,8 @@ use crate::log::Level;
 use crate::log::Log;
 use crate::pages;
 use crate::pages::Dashboard;
+use crate::pages::PageSources;
+use crate::pages::Readiness;
 use crate::recall_tool::Memory;
 use crate::recall_tool::Offered;
 use crate::server::forwarding;
@@ -75,18 +77,18 @@ pub enum Stage {
 }
 
 /// What connections share.
-pub(crate) struct Shared {
+struct Shared {
     setup: RwLock<Arc<Active>>,
-    pub(crate) books: Arc<Books>,
-    pub(crate) stage: watch::Sender<Stage>,
+    books: Arc<Books>,
+    stage: watch::Sender<Stage>,
     lookup: Option<Lookup>,
     memory: Arc<Memory>,
 }
 
 /// A configuration that is in force.
-pub(crate) struct Active {
-    pub(crate) setup: Setup,
-    pub(crate) dashboard: Dashboard,
+struct Active {
+    setup: Setup,
+    dashboard: Dashboard,
     requests: Arc<Semaphore>,
 }
 
@@ -326,7 +328,18 @@ async fn answer(shared: &Arc<Shared>, request: Request<Incoming>, mut account: A
     let request = Request::from_parts(head, body);
     if let Some(page) = routing::own(&entered.path) {
         account.route = "own";
-        let response = pages::page(shared, &active, page, &entered, request).await;
+        let setup = &active.setup;
+        let sources = PageSources {
+            readiness: match *shared.stage.borrow() {
+                Stage::Serving => Readiness::Ready,
+                Stage::Stopping | Stage::Aborting => Readiness::Stopping,
+            },
+            metrics: &shared.books.metrics,
+            door: &setup.serving.door,
+            desk: &setup.desk,
+            dashboard: &active.dashboard,
+        };
+        let response = pages::page(&sources, page, &entered, request).await;
         account.answered(response.status());
         return response;
     }
