@@ -14,6 +14,8 @@ mod pass;
 mod pass_jobs;
 mod pass_timing;
 mod prefix_replacement;
+mod reasoning_blocks;
+mod refusal_sizes;
 mod refused_prompt;
 mod request_note;
 mod result_trimming;

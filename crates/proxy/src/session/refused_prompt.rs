@@ -4,95 +4,32 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
-use bytes::BytesMut;
 use mainstay_engine::account::Fit;
 use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::Policy;
-use mainstay_wire::reading::WireForm;
-use mainstay_wire::request::Glance;
 use mainstay_wire::sameness::without_marks;
 
 use crate::session::Deed;
 use crate::session::Note;
 use crate::session::Outgoing;
 use crate::session::Ticket;
-use crate::session::parsed_request::Taken;
 use crate::session::pass_timing::Order;
 use crate::session::prefix_replacement::Epoch;
 use crate::session::prefix_replacement::compose;
+use crate::session::refusal_sizes::LEAST_WINDOW;
+use crate::session::refusal_sizes::sizes;
 use crate::session::session_cache::locked;
 use crate::session::session_manager::Asked;
 use crate::session::session_manager::Preface;
 use crate::session::session_manager::Room;
 use crate::session::worker::read;
 
-/// The header, and what it has to name, for the provider to leave out reasoning that no longer belongs.
-pub const DROPPING: (&str, &str) = ("anthropic-beta", "thinking-binding-controls-2026-08-01");
-/// The setting that goes with it.
-const DROP_BLOCK: &str = r#""block_binding":{"prefix_mismatch_behavior":"drop_block"}"#;
 /// How long a pass may take when the request fails without it.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// What a prompt that did not fit comes down to, as a part of what fits, in hundredths: there has to be a runway.
 const AIM: u64 = 60;
 /// A shorter prompt that did not fit says nothing about a window.
 const LEAST_BELIEVED: u64 = 8_000;
-/// Smaller numbers in an error are not about windows.
-const LEAST_WINDOW: u64 = 1_000;
-
-/// What an error said about sizes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Sizes {
-    /// The window.
-    window: Option<u64>,
-    /// The prompt that did not fit.
-    prompt: Option<u64>,
-}
-
-/// What stands right before the window in the words of providers, in lower case.
-const BEFORE_WINDOW: [&str; 12] = [
-    " > ",
-    "maximum context length is",
-    "maximum context length of",
-    "maximum prompt length is",
-    "maximum allowed input length of",
-    "model's context length (",
-    "context size is",
-    "context size (",
-    "tokens allowed (",
-    "limit of",
-    "token limit:",
-    "too large for model with",
-];
-
-/// Reads the sizes out of an error's words. The prompt that did not fit is the first figure above the window.
-fn sizes(words: &str) -> Sizes {
-    let plain: String = words
-        .to_lowercase()
-        .chars()
-        .filter(|c| *c != ',' && *c != '_')
-        .collect();
-    let numbers = |text: &str| -> Vec<u64> {
-        let digits = text.split(|c: char| !c.is_ascii_digit());
-        let numbers = digits.filter_map(|digits| digits.parse().ok());
-        numbers.filter(|number| *number >= LEAST_WINDOW).collect()
-    };
-    let all = numbers(&plain);
-    let behind = BEFORE_WINDOW.iter().find_map(|before| plain.split_once(before));
-    let window = match behind {
-        Some((_, rest)) => numbers(rest).first().copied(),
-        // A window and what was held against it: more figures are about something else.
-        None => all.iter().min().copied().filter(|_| all.len() <= 2),
-    };
-    let said = plain.split_once("in the messages").map(|(before, _)| numbers(before));
-    let prompt = match said {
-        Some(before) if plain.contains("in the completion") => before.last().copied(),
-        _ => all
-            .into_iter()
-            .find(|number| window.is_some_and(|window| *number > window)),
-    };
-    Sizes { window, prompt }
-}
 
 impl Room {
     pub async fn after_overflow(self: &Arc<Self>, ticket: &Ticket, words: &str) -> Option<Outgoing> {
@@ -237,93 +174,5 @@ impl Room {
         let repaired = Epoch::repair(taken.len(), text.join(","), conversation.counted(), checkpoint);
         conversation.adopt(taken.keys[taken.len()], Arc::new(repaired));
         Some(())
-    }
-}
-
-/// The body with the wish that reasoning which no longer belongs be left out; `None` where there is no reasoning, or the wish
-/// stands there already.
-pub fn told_to_drop(taken: &Taken, body: &Bytes) -> Option<Bytes> {
-    if taken.form != WireForm::Anthropic {
-        return None;
-    }
-    let thinking = Glance::of(taken.form, body)?.field(body, "thinking")?;
-    let value = &body[thinking.clone()];
-    if !value.ends_with(b"}") || memchr::memmem::find(value, b"block_binding").is_some() {
-        return None;
-    }
-    let inside = value[1..value.len() - 1].trim_ascii();
-    let mut out = BytesMut::with_capacity(body.len() + DROP_BLOCK.len() + 1);
-    out.extend_from_slice(&body[..thinking.end - 1]);
-    if !inside.is_empty() {
-        out.extend_from_slice(b",");
-    }
-    out.extend_from_slice(DROP_BLOCK.as_bytes());
-    out.extend_from_slice(&body[thinking.end - 1..]);
-    Some(out.freeze())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_are_read_out_of_every_provider_s_words() {
-        for (words, window, prompt) in [
-            (
-                "prompt is too long: 208310 tokens > 200000 maximum",
-                Some(200_000),
-                Some(208_310),
-            ),
-            (
-                "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000",
-                Some(200_000),
-                None,
-            ),
-            (
-                "This model's maximum context length is 128000 tokens. However, your messages resulted in 130001 tokens.",
-                Some(128_000),
-                Some(130_001),
-            ),
-            (
-                "The input token count (1,200,000) exceeds the maximum number of tokens allowed (1048576).",
-                Some(1_048_576),
-                Some(1_200_000),
-            ),
-            (
-                "the prompt has 9000 tokens, but the configured context size is 4096",
-                Some(4_096),
-                Some(9_000),
-            ),
-            (
-                "This model's maximum context length is 32000 tokens. However, your messages resulted in 34606 tokens (4584 in the messages, 30022 in the functions).",
-                Some(32_000),
-                Some(34_606),
-            ),
-            (
-                "maximum context length is 32768 tokens. However, you requested 40000 tokens (8000 in the messages, 32000 in the completion)",
-                Some(32_768),
-                Some(8_000),
-            ),
-            ("Your input exceeds the context window of this model.", None, None),
-            ("Range of input length should be [1, 129024]", Some(129_024), None),
-        ] {
-            assert_eq!(sizes(words), Sizes { window, prompt }, "{words}");
-        }
-    }
-
-    #[test]
-    fn the_wish_is_put_where_it_belongs_and_once() {
-        let told = |body: &'static str| {
-            let body = Bytes::from_static(body.as_bytes());
-            let taken = Taken::new(WireForm::Anthropic, body.clone(), "", None).unwrap();
-            told_to_drop(&taken, &body)
-        };
-        let body = told(r#"{"thinking":{"type":"adaptive"},"messages":[]}"#).unwrap();
-        assert_eq!(
-            body,
-            r#"{"thinking":{"type":"adaptive","block_binding":{"prefix_mismatch_behavior":"drop_block"}},"messages":[]}"#
-        );
-        assert_eq!(told(r#"{"messages":[]}"#), None);
-        assert_eq!(told(r#"{"thinking":{"block_binding":{}},"messages":[]}"#), None);
     }
 }

@@ -36,7 +36,7 @@ use crate::session::pass_timing::Sight;
 use crate::session::pass_timing::due;
 use crate::session::prefix_replacement::Epoch;
 use crate::session::prefix_replacement::compose;
-use crate::session::refused_prompt;
+use crate::session::reasoning_blocks;
 use crate::session::result_trimming::Giant;
 use crate::session::session_cache::Shared;
 use crate::session::session_cache::Shelf;
@@ -421,10 +421,10 @@ impl Room {
         }
         let mut extra_header = None;
         if conversation.drops_blocks
-            && let Some(told) = refused_prompt::told_to_drop(&asked.taken, &body)
+            && let Some(told) = reasoning_blocks::told_to_drop(&asked.taken, &body)
         {
             body = told;
-            extra_header = Some(refused_prompt::DROPPING);
+            extra_header = Some(reasoning_blocks::DROPPING);
         }
         Outgoing {
             body,
