@@ -13,7 +13,7 @@ use mainstay_llm::chain::Chain;
 
 /// When conversations are compacted.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Timing {
+pub enum PassTiming {
     /// When it pays by the prices of the model; by the threshold where its prices are not known.
     Economic(EconomicPolicy),
     /// At the threshold.
@@ -23,7 +23,7 @@ pub enum Timing {
 }
 
 /// Models that write summaries in the background.
-pub struct Writing {
+pub struct SummaryWriters {
     /// The models that get records, in order.
     pub chain: Chain,
     /// What they are asked with.
@@ -31,13 +31,13 @@ pub struct Writing {
 }
 
 /// How conversations are kept.
-pub struct Keeping {
+pub struct SessionSettings {
     /// Where the store is.
     pub store: PathBuf,
     /// How they are compacted.
     pub policy: Policy,
     /// When.
-    pub timing: Timing,
+    pub timing: PassTiming,
     /// The window of every model, where the operator knows better than the table of models.
     pub window: Option<u64>,
     /// What servers want of the order of roles.
@@ -45,7 +45,7 @@ pub struct Keeping {
     /// What is hidden from blocks and summaries.
     pub redact: Options,
     /// Who writes summaries; without anybody, the ledger stands alone.
-    pub writing: Option<Writing>,
+    pub writing: Option<SummaryWriters>,
     /// Tool results of more tokens are shrunk when they first come by.
     pub trim: Option<u64>,
     /// How long a request may be held up by us, in all.
@@ -54,13 +54,13 @@ pub struct Keeping {
     pub memory: usize,
 }
 
-impl Keeping {
+impl SessionSettings {
     /// How conversations are kept where nobody says anything but where the store is: by prices, without models, and nothing shrunk.
     pub fn at(store: PathBuf) -> Self {
         Self {
             store,
             policy: Policy::default(),
-            timing: Timing::Economic(EconomicPolicy::default()),
+            timing: PassTiming::Economic(EconomicPolicy::default()),
             window: None,
             roles: Roles::Open,
             // What a model is shown of a history names no machine.

@@ -14,13 +14,13 @@ use mainstay_llm::chain::Chain;
 use mainstay_llm::client::Client;
 use mainstay_llm::model::Endpoint;
 use mainstay_llm::model::Model;
-use mainstay_proxy::session::Deed;
-use mainstay_proxy::session::Incoming;
-use mainstay_proxy::session::Keeper;
-use mainstay_proxy::session::Outgoing;
-use mainstay_proxy::settings::Keeping;
-use mainstay_proxy::settings::Timing;
-use mainstay_proxy::settings::Writing;
+use mainstay_proxy::session::IncomingRequest;
+use mainstay_proxy::session::OutgoingRequest;
+use mainstay_proxy::session::RequestAction;
+use mainstay_proxy::session::SessionCompactor;
+use mainstay_proxy::settings::PassTiming;
+use mainstay_proxy::settings::SessionSettings;
+use mainstay_proxy::settings::SummaryWriters;
 use mainstay_tests::server::Received;
 use mainstay_tests::server::Script;
 use mainstay_tests::server::Server;
@@ -30,12 +30,12 @@ use serde_json::json;
 
 const FORMS: [WireForm; 3] = [WireForm::Chat, WireForm::Responses, WireForm::Anthropic];
 
-fn keeping(store: &Path, window: u64) -> Keeping {
-    Keeping {
-        timing: Timing::Threshold,
+fn keeping(store: &Path, window: u64) -> SessionSettings {
+    SessionSettings {
+        timing: PassTiming::Threshold,
         window: Some(window),
         patience: Duration::from_secs(600),
-        ..Keeping::at(store.to_owned())
+        ..SessionSettings::at(store.to_owned())
     }
 }
 
@@ -99,8 +99,8 @@ impl Agent {
         self.messages.extend([call, result]);
     }
 
-    fn incoming(&self) -> Incoming {
-        Incoming {
+    fn incoming(&self) -> IncomingRequest {
+        IncomingRequest {
             form: self.form,
             body: self.body(),
             tenant: String::new(),
@@ -120,7 +120,7 @@ fn list(form: WireForm, body: &[u8]) -> Vec<Value> {
     body[key].as_array().expect("there is a list").clone()
 }
 
-async fn send(keeper: &Keeper, agent: &Agent) -> Outgoing {
+async fn send(keeper: &SessionCompactor, agent: &Agent) -> OutgoingRequest {
     let outgoing = keeper.prepare(agent.incoming()).await;
     let tokens = outgoing.note.tokens_after.unwrap_or(0);
     if let Some(ticket) = &outgoing.ticket {
@@ -138,7 +138,7 @@ async fn send(keeper: &Keeper, agent: &Agent) -> Outgoing {
 async fn the_prefix_changes_only_with_a_pass_and_the_prompt_fits() {
     for form in FORMS {
         let folder = tempfile::tempdir().unwrap();
-        let keeper = Keeper::new(keeping(&folder.path().join("store.db"), 8_000));
+        let keeper = SessionCompactor::new(keeping(&folder.path().join("store.db"), 8_000));
         let mut agent = Agent::new(form);
         let mut last: Vec<Value> = Vec::new();
         let mut passes = 0;
@@ -147,8 +147,10 @@ async fn the_prefix_changes_only_with_a_pass_and_the_prompt_fits() {
             let outgoing = send(&keeper, &agent).await;
             let now = list(form, &outgoing.body);
             match outgoing.note.deed {
-                Deed::Compacted => passes += 1,
-                Deed::Nothing | Deed::KnownPrefix => assert_eq!(last[..], now[..last.len()], "{form:?} turn {turn}"),
+                RequestAction::Compacted => passes += 1,
+                RequestAction::Nothing | RequestAction::KnownPrefix => {
+                    assert_eq!(last[..], now[..last.len()], "{form:?} turn {turn}")
+                }
                 other => panic!("{form:?} turn {turn}: {other:?} {:?}", outgoing.note.reason),
             }
             let tokens = outgoing.note.tokens_after.unwrap();
@@ -165,8 +167,8 @@ async fn another_life_and_another_proxy_send_the_same_bytes() {
     for form in FORMS {
         let folder = tempfile::tempdir().unwrap();
         let store = folder.path().join("store.db");
-        let one = Keeper::new(keeping(&store, 8_000));
-        let other = Keeper::new(keeping(&store, 8_000));
+        let one = SessionCompactor::new(keeping(&store, 8_000));
+        let other = SessionCompactor::new(keeping(&store, 8_000));
         let mut agent = Agent::new(form);
         for turn in 0..60 {
             agent.step(turn);
@@ -179,7 +181,7 @@ async fn another_life_and_another_proxy_send_the_same_bytes() {
                 "{form:?} turn {turn}: {:?} / {:?}",
                 sent.note, again.note
             );
-            let reborn = Keeper::new(keeping(&store, 8_000));
+            let reborn = SessionCompactor::new(keeping(&store, 8_000));
             let once_more = send(&reborn, &agent).await;
             assert_eq!(sent.body, once_more.body, "{form:?} turn {turn}: {:?}", once_more.note);
         }
@@ -189,13 +191,13 @@ async fn another_life_and_another_proxy_send_the_same_bytes() {
 #[tokio::test]
 async fn edits_rewinds_and_branches_fall_back_to_what_is_known() {
     let folder = tempfile::tempdir().unwrap();
-    let keeper = Keeper::new(keeping(&folder.path().join("store.db"), 8_000));
+    let keeper = SessionCompactor::new(keeping(&folder.path().join("store.db"), 8_000));
     let mut agent = Agent::new(WireForm::Anthropic);
     let mut passes = Vec::new();
     for turn in 0..60 {
         agent.step(turn);
         let outgoing = send(&keeper, &agent).await;
-        if outgoing.note.deed == Deed::Compacted {
+        if outgoing.note.deed == RequestAction::Compacted {
             passes.push(agent.messages.len());
         }
     }
@@ -207,8 +209,8 @@ async fn edits_rewinds_and_branches_fall_back_to_what_is_known() {
         let sent = list(WireForm::Anthropic, &outgoing.body);
         assert_eq!(sent.last(), agent.messages.last(), "rewound to {length}");
         match outgoing.note.deed {
-            Deed::Nothing => assert!(outgoing.body == agent.body() && length < passes[0]),
-            Deed::KnownPrefix => assert!(outgoing.body.len() < agent.body().len()),
+            RequestAction::Nothing => assert!(outgoing.body == agent.body() && length < passes[0]),
+            RequestAction::KnownPrefix => assert!(outgoing.body.len() < agent.body().len()),
             other => panic!("rewound to {length}: {other:?}"),
         }
     }
@@ -216,21 +218,24 @@ async fn edits_rewinds_and_branches_fall_back_to_what_is_known() {
     agent.messages = whole[..9].to_vec();
     agent.messages[0] = json!({"role":"user","content":"Something else."});
     let outgoing = send(&keeper, &agent).await;
-    assert_eq!((outgoing.note.deed, &outgoing.body), (Deed::Nothing, &agent.body()));
+    assert_eq!(
+        (outgoing.note.deed, &outgoing.body),
+        (RequestAction::Nothing, &agent.body())
+    );
 }
 
 #[tokio::test]
 async fn a_store_that_cannot_be_used_lets_requests_through() {
     let folder = tempfile::tempdir().unwrap();
     // A directory is no store.
-    let keeper = Keeper::new(keeping(folder.path(), 8_000));
+    let keeper = SessionCompactor::new(keeping(folder.path(), 8_000));
     let mut agent = Agent::new(WireForm::Chat);
     let mut failed = 0;
     for turn in 0..60 {
         agent.step(turn);
         let outgoing = send(&keeper, &agent).await;
         assert_eq!(outgoing.body, agent.body());
-        failed += usize::from(outgoing.note.deed == Deed::FailedOpen);
+        failed += usize::from(outgoing.note.deed == RequestAction::FailedOpen);
     }
     assert!(failed > 0);
 }
@@ -238,12 +243,12 @@ async fn a_store_that_cannot_be_used_lets_requests_through() {
 #[tokio::test]
 async fn a_prompt_that_the_provider_refuses_is_shortened() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = Keeping {
-        timing: Timing::Never,
+    let settings = SessionSettings {
+        timing: PassTiming::Never,
         window: None,
         ..keeping(&folder.path().join("store.db"), 0)
     };
-    let keeper = Keeper::new(settings);
+    let keeper = SessionCompactor::new(settings);
     let mut agent = Agent::new(WireForm::Anthropic);
     (0..80).for_each(|turn| agent.step(turn));
     let outgoing = keeper.prepare(agent.incoming()).await;
@@ -252,19 +257,19 @@ async fn a_prompt_that_the_provider_refuses_is_shortened() {
     let words = "prompt is too long: 31000 tokens > 16000 maximum";
     let shorter = keeper.after_overflow(&ticket, words).await;
     let shorter = shorter.expect("there is much to leave out");
-    assert_eq!(shorter.note.deed, Deed::Compacted);
+    assert_eq!(shorter.note.deed, RequestAction::Compacted);
     assert!(shorter.body.len() * 2 < agent.body().len());
     // And so it stays.
     agent.step(80);
     let next = keeper.prepare(agent.incoming()).await;
-    assert_eq!(next.note.deed, Deed::KnownPrefix);
+    assert_eq!(next.note.deed, RequestAction::KnownPrefix);
     assert_eq!(next.note.window, Some(16_000));
 }
 
 #[tokio::test]
 async fn malformed_history_is_repaired_when_the_provider_complains() {
     let folder = tempfile::tempdir().unwrap();
-    let keeper = Keeper::new(keeping(&folder.path().join("store.db"), 200_000));
+    let keeper = SessionCompactor::new(keeping(&folder.path().join("store.db"), 200_000));
     let mut agent = Agent::new(WireForm::Anthropic);
     (0..5).for_each(|turn| agent.step(turn));
     // A call whose result was lost.
@@ -276,7 +281,7 @@ async fn malformed_history_is_repaired_when_the_provider_complains() {
         .after_complaint(&outgoing.ticket.expect("it was recognised"), words)
         .await;
     let repaired = repaired.expect("it can be repaired");
-    assert_eq!(repaired.note.deed, Deed::Repaired);
+    assert_eq!(repaired.note.deed, RequestAction::Repaired);
     let calls = |body: &[u8], kind: &str| String::from_utf8_lossy(body).matches(kind).count();
     assert_eq!(
         calls(&repaired.body, "\"tool_use\""),
@@ -284,7 +289,7 @@ async fn malformed_history_is_repaired_when_the_provider_complains() {
     );
     agent.step(5);
     let next = keeper.prepare(agent.incoming()).await;
-    assert_eq!(next.note.deed, Deed::KnownPrefix);
+    assert_eq!(next.note.deed, RequestAction::KnownPrefix);
     assert_eq!(calls(&next.body, "\"tool_use\""), calls(&next.body, "\"tool_result\""));
 }
 
@@ -292,11 +297,11 @@ async fn malformed_history_is_repaired_when_the_provider_complains() {
 async fn giant_results_are_shrunk_once_and_the_same_everywhere() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("store.db");
-    let settings = || Keeping {
+    let settings = || SessionSettings {
         trim: Some(2_000),
         ..keeping(&store, 200_000)
     };
-    let keeper = Keeper::new(settings());
+    let keeper = SessionCompactor::new(settings());
     let mut agent = Agent::new(WireForm::Anthropic);
     agent.step(0);
     let log: String = (0..3_000).map(|line| format!("test case_{line} ... ok\n")).collect();
@@ -307,7 +312,7 @@ async fn giant_results_are_shrunk_once_and_the_same_everywhere() {
     assert!(text.contains("odd_one ... FAILED") && text.contains("recall t") && text.len() < 20_000);
     agent.step(1);
     let second = send(&keeper, &agent).await;
-    let reborn = send(&Keeper::new(settings()), &agent).await;
+    let reborn = send(&SessionCompactor::new(settings()), &agent).await;
     assert_eq!(second.body, reborn.body);
     let shared = list(WireForm::Anthropic, &first.body);
     assert_eq!(list(WireForm::Anthropic, &second.body)[..shared.len()], shared[..]);
@@ -316,11 +321,11 @@ async fn giant_results_are_shrunk_once_and_the_same_everywhere() {
 #[tokio::test]
 async fn the_economic_policy_fits_too() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = Keeping {
-        timing: Timing::Economic(EconomicPolicy::default()),
+    let settings = SessionSettings {
+        timing: PassTiming::Economic(EconomicPolicy::default()),
         ..keeping(&folder.path().join("store.db"), 16_000)
     };
-    let keeper = Keeper::new(settings);
+    let keeper = SessionCompactor::new(settings);
     let mut agent = Agent::new(WireForm::Anthropic);
     for turn in 0..150 {
         agent.step(turn);
@@ -349,8 +354,8 @@ async fn a_summary_is_written_in_the_background_and_in_force_when_it_is_due() {
     let folder = tempfile::tempdir().unwrap();
     let endpoint = Endpoint::new("writer", &server.url(), WireForm::Chat);
     let model = Model::new("writer", "writer", endpoint, 1_000_000, 16_000);
-    let settings = Keeping {
-        writing: Some(Writing {
+    let settings = SessionSettings {
+        writing: Some(SummaryWriters {
             chain: Chain::new(Arc::new(Client::new()), vec![model], 1),
             prompts: Prompts::default(),
         }),
@@ -360,14 +365,14 @@ async fn a_summary_is_written_in_the_background_and_in_force_when_it_is_due() {
         },
         ..keeping(&folder.path().join("store.db"), 32_000)
     };
-    let keeper = Keeper::new(settings);
+    let keeper = SessionCompactor::new(settings);
     let mut agent = Agent::new(WireForm::Anthropic);
     let mut compacted = None;
     for turn in 0..200 {
         agent.step(turn);
         let outgoing = send(&keeper, &agent).await;
-        assert_ne!(outgoing.note.deed, Deed::FailedOpen, "{:?}", outgoing.note);
-        if outgoing.note.deed == Deed::Compacted {
+        assert_ne!(outgoing.note.deed, RequestAction::FailedOpen, "{:?}", outgoing.note);
+        if outgoing.note.deed == RequestAction::Compacted {
             compacted = Some(outgoing);
             break;
         }
@@ -387,7 +392,7 @@ async fn a_summary_is_written_in_the_background_and_in_force_when_it_is_due() {
 async fn a_step_that_would_fill_the_window_goes_out_shortened_and_stays_so() {
     for form in FORMS {
         let folder = tempfile::tempdir().unwrap();
-        let keeper = Keeper::new(keeping(&folder.path().join("store.db"), 16_000));
+        let keeper = SessionCompactor::new(keeping(&folder.path().join("store.db"), 16_000));
         let mut agent = Agent::new(form);
         (0..7).for_each(|turn| agent.step(turn));
         agent.step_with(7, &"row of the log\n".repeat(5_000));
@@ -404,13 +409,13 @@ async fn a_step_that_would_fill_the_window_goes_out_shortened_and_stays_so() {
 
 #[tokio::test]
 async fn words_that_alone_do_not_fit_are_nobody_s_to_cut() {
-    for timing in [Timing::Threshold, Timing::Economic(EconomicPolicy::default())] {
+    for timing in [PassTiming::Threshold, PassTiming::Economic(EconomicPolicy::default())] {
         let folder = tempfile::tempdir().unwrap();
-        let settings = Keeping {
+        let settings = SessionSettings {
             timing,
             ..keeping(&folder.path().join("store.db"), 16_000)
         };
-        let keeper = Keeper::new(settings);
+        let keeper = SessionCompactor::new(settings);
         let mut agent = Agent::new(WireForm::Chat);
         (0..10).for_each(|turn| agent.step(turn));
         let essay = "Please read all of this with care. ".repeat(4_000);
@@ -430,7 +435,7 @@ async fn words_that_alone_do_not_fit_are_nobody_s_to_cut() {
 #[tokio::test]
 async fn an_odd_refusal_of_a_small_prompt_is_no_lesson() {
     let folder = tempfile::tempdir().unwrap();
-    let keeper = Keeper::new(keeping(&folder.path().join("store.db"), 100_000));
+    let keeper = SessionCompactor::new(keeping(&folder.path().join("store.db"), 100_000));
     let mut agent = Agent::new(WireForm::Chat);
     agent.step(0);
     for words in ["", "Request Entity Too Large", "the context window is exceeded"] {
@@ -445,11 +450,11 @@ async fn an_odd_refusal_of_a_small_prompt_is_no_lesson() {
 #[tokio::test]
 async fn reasoning_that_is_left_out_later_shifts_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = Keeping {
+    let settings = SessionSettings {
         trim: Some(500),
         ..keeping(&folder.path().join("store.db"), 200_000)
     };
-    let keeper = Keeper::new(settings);
+    let keeper = SessionCompactor::new(settings);
     let reasoning =
         |number: usize| json!({"type":"reasoning","id":format!("r{number}"),"summary":[],"encrypted_content":"x"});
     let mut agent = Agent::new(WireForm::Responses);
@@ -478,11 +483,11 @@ async fn reasoning_that_is_left_out_later_shifts_nothing() {
 #[tokio::test]
 async fn a_mark_of_the_cache_does_not_stay_behind_in_a_shrunk_result() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = Keeping {
+    let settings = SessionSettings {
         trim: Some(500),
         ..keeping(&folder.path().join("store.db"), 200_000)
     };
-    let keeper = Keeper::new(settings);
+    let keeper = SessionCompactor::new(settings);
     let mut agent = Agent::new(WireForm::Anthropic);
     agent.step(0);
     let log: String = (0..900).map(|line| format!("test case_{line} ... ok\n")).collect();

@@ -7,9 +7,9 @@ use mainstay_engine::account::ModelLimits;
 use mainstay_engine::decide::EconomicPolicy;
 use mainstay_engine::summary::prompts::Prompts;
 use mainstay_llm::chain::Chain;
-use mainstay_proxy::settings::Keeping;
-use mainstay_proxy::settings::Timing;
-use mainstay_proxy::settings::Writing;
+use mainstay_proxy::settings::PassTiming;
+use mainstay_proxy::settings::SessionSettings;
+use mainstay_proxy::settings::SummaryWriters;
 
 use crate::compact::summary;
 use crate::config::EngineChoice;
@@ -22,16 +22,16 @@ use crate::screen::Screen;
 const GIANT: u64 = 25_000;
 
 /// How conversations are kept.
-pub fn keeping(settings: &Settings, screen: &mut Screen) -> anyhow::Result<Keeping> {
+pub fn keeping(settings: &Settings, screen: &mut Screen) -> anyhow::Result<SessionSettings> {
     let proxy = &settings.proxy;
     check(settings)?;
-    Ok(Keeping {
+    Ok(SessionSettings {
         store: settings.store_path()?,
         policy: settings.policy.clone(),
         timing: match proxy.timing {
-            TimingChoice::Economic => Timing::Economic(EconomicPolicy::default()),
-            TimingChoice::Threshold => Timing::Threshold,
-            TimingChoice::Never => Timing::Never,
+            TimingChoice::Economic => PassTiming::Economic(EconomicPolicy::default()),
+            TimingChoice::Threshold => PassTiming::Threshold,
+            TimingChoice::Never => PassTiming::Never,
         },
         window: settings.window,
         roles: settings.roles.into(),
@@ -57,7 +57,7 @@ fn check(settings: &Settings) -> anyhow::Result<()> {
 }
 
 /// Who writes summaries; nobody where none is configured, or none can be asked.
-fn writing(settings: &Settings, screen: &mut Screen) -> anyhow::Result<Option<Writing>> {
+fn writing(settings: &Settings, screen: &mut Screen) -> anyhow::Result<Option<SummaryWriters>> {
     if matches!(settings.engine, EngineChoice::Prune | EngineChoice::Ledger) {
         return Ok(None);
     }
@@ -81,5 +81,5 @@ fn writing(settings: &Settings, screen: &mut Screen) -> anyhow::Result<Option<Wr
     let mut chain = Chain::new(Arc::new(summary::client(asking)?), configured.models, seed);
     chain.patience.attempts = asking.attempts;
     chain.deadline = Some(asking.deadline);
-    Ok(Some(Writing { chain, prompts }))
+    Ok(Some(SummaryWriters { chain, prompts }))
 }

@@ -25,8 +25,8 @@ use mainstay_wire::reading::WireForm;
 use tokio::time::Instant;
 use tokio::time::timeout_at;
 
-use crate::http::response_body::Rest;
-use crate::session::fail_open::Complaint;
+use crate::http::response_body::RemainingBody;
+use crate::session::fail_open::PromptComplaint;
 
 /// How much of an error is read; the longest known one has a few hundred bytes.
 const MOST_READ: usize = 64 << 10;
@@ -40,28 +40,28 @@ const WAIT: Duration = Duration::from_secs(10);
 const ELSEWHERE: [u16; 8] = [401, 402, 403, 404, 408, 429, 503, 529];
 
 /// An answer of which a part may have been read.
-pub struct Looked {
+pub struct InspectedAnswer {
     /// What was read.
     pub held: VecDeque<Bytes>,
     /// What was not.
-    pub rest: Rest,
+    pub rest: RemainingBody,
     /// What it complains about, in its words; what the keeper may know a way around.
-    pub complaint: Option<(Complaint, String)>,
+    pub complaint: Option<(PromptComplaint, String)>,
 }
 
 /// An answer that nobody has to look at.
-pub fn unseen(response: Response<Incoming>) -> (http::response::Parts, Looked) {
+pub fn unseen(response: Response<Incoming>) -> (http::response::Parts, InspectedAnswer) {
     let (head, body) = response.into_parts();
-    let looked = Looked {
+    let looked = InspectedAnswer {
         held: VecDeque::new(),
-        rest: Rest::Live(body),
+        rest: RemainingBody::Live(body),
         complaint: None,
     };
     (head, looked)
 }
 
 /// Looks at an answer as far as it has to be, to know whether it is such an error.
-pub async fn look(form: WireForm, response: Response<Incoming>) -> (http::response::Parts, Looked) {
+pub async fn look(form: WireForm, response: Response<Incoming>) -> (http::response::Parts, InspectedAnswer) {
     let (head, mut looked) = unseen(response);
     let status = head.status.as_u16();
     let is_stream = head.status == StatusCode::OK && says_events(&head.headers);
@@ -71,29 +71,29 @@ pub async fn look(form: WireForm, response: Response<Incoming>) -> (http::respon
         let text = unpacked(&head.headers, &bytes);
         looked.complaint = meaning(Some(status), complaint::Complaint::read(&text));
     } else if is_stream && form == WireForm::Responses && !head.headers.contains_key(CONTENT_ENCODING) {
-        let mut beginning = Beginning::default();
+        let mut beginning = StreamBeginning::default();
         looked.read_until(MOST_HELD, |piece| beginning.is_over(piece)).await;
         looked.complaint = beginning.complaint;
     }
     (head, looked)
 }
 
-impl Looked {
+impl InspectedAnswer {
     /// Reads until there is nothing more, or enough.
     async fn read_until(&mut self, most: usize, mut is_enough: impl FnMut(&[u8]) -> bool) {
         let deadline = Instant::now() + WAIT;
         let mut length = 0;
-        while let Rest::Live(body) = &mut self.rest {
+        while let RemainingBody::Live(body) = &mut self.rest {
             // Waiting for a piece loses none where the wait ends first.
             let Ok(frame) = timeout_at(deadline, body.frame()).await else {
                 return;
             };
             match frame {
-                None => self.rest = Rest::Over,
-                Some(Err(error)) => self.rest = Rest::Broken(Some(error.into())),
+                None => self.rest = RemainingBody::Over,
+                Some(Err(error)) => self.rest = RemainingBody::Broken(Some(error.into())),
                 Some(Ok(frame)) => match frame.into_data() {
                     Err(trailers) => {
-                        self.rest = Rest::Trailers(trailers.into_trailers().ok());
+                        self.rest = RemainingBody::Trailers(trailers.into_trailers().ok());
                     }
                     Ok(piece) => {
                         length += piece.len();
@@ -114,12 +114,12 @@ impl Looked {
 }
 
 /// What an error complains about, if the keeper may know a way around it.
-fn meaning(status: Option<u16>, error: complaint::Complaint) -> Option<(Complaint, String)> {
+fn meaning(status: Option<u16>, error: complaint::Complaint) -> Option<(PromptComplaint, String)> {
     let codes: Vec<&str> = error.codes.iter().map(String::as_str).collect();
     let kind = if is_malformed_history(status.or(error.status), &error.message) {
-        Complaint::Malformed
+        PromptComplaint::Malformed
     } else if is_overflow(status.or(error.status), &codes, &error.message) {
-        Complaint::Overflow
+        PromptComplaint::Overflow
     } else {
         return None;
     };
@@ -147,12 +147,12 @@ fn unpacked(headers: &HeaderMap, bytes: &[u8]) -> String {
 
 /// The beginning of a stream of the Responses form, up to the first event that says something.
 #[derive(Default)]
-struct Beginning {
+struct StreamBeginning {
     events: Events,
-    complaint: Option<(Complaint, String)>,
+    complaint: Option<(PromptComplaint, String)>,
 }
 
-impl Beginning {
+impl StreamBeginning {
     fn is_over(&mut self, piece: &[u8]) -> bool {
         let events = self.events.push(piece);
         events.iter().any(|event| self.says_something(event))

@@ -15,7 +15,7 @@ use http::uri::Authority;
 use mainstay_llm::is_this_machine;
 use mainstay_llm::secret::Secret;
 
-use crate::http::refusal::Refusal;
+use crate::http::refusal::HttpRefusal;
 use crate::http::routing;
 
 /// The header that brings a client's token.
@@ -23,13 +23,13 @@ pub const TOKEN_HEADER: &str = "x-mainstay-token";
 
 /// A client's token: who has it, and what it hashes to. The token itself is kept nowhere.
 #[derive(Clone, Debug)]
-pub struct Token {
+pub struct ProxyToken {
     name: String,
     hash: blake3::Hash,
     is_operator: bool,
 }
 
-impl Token {
+impl ProxyToken {
     /// A token under the name of whoever has it.
     pub fn new(name: &str, token: &Secret) -> Self {
         Self {
@@ -50,27 +50,27 @@ impl Token {
 
 /// Who may come in.
 #[derive(Clone, Debug, Default)]
-pub struct Door {
+pub struct AuthPolicy {
     /// Hosts under which clients reach us, besides this machine itself.
     pub hosts: Vec<String>,
     /// Origins of pages that may ask.
     pub origins: Vec<String>,
     /// Tokens; where there are none, none is asked for.
-    pub tokens: Vec<Token>,
+    pub tokens: Vec<ProxyToken>,
 }
 
 /// A request that was let in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entered {
+pub struct AdmittedRequest {
     /// Whose it is; empty where everybody is the same.
     pub tenant: String,
     /// Its path, without a token.
     pub path: String,
 }
 
-impl Door {
+impl AuthPolicy {
     /// Lets a request in, or says why not.
-    pub fn enter(&self, head: &Parts) -> Result<Entered, Refusal> {
+    pub fn enter(&self, head: &Parts) -> Result<AdmittedRequest, HttpRefusal> {
         check_form(head)?;
         self.check_host(&head.headers)?;
         self.check_origin(head)?;
@@ -83,13 +83,16 @@ impl Door {
             Some(value) => Some(value.as_bytes()),
             None => brought,
         };
-        let is_probe = matches!(routing::own(path), Some(routing::Own::Health | routing::Own::Ready));
+        let is_probe = matches!(
+            routing::internal_route(path),
+            Some(routing::InternalRoute::Health | routing::InternalRoute::Ready)
+        );
         let tenant = match self.tenant(brought) {
             Some(tenant) => tenant,
             // Whoever watches over the process need not be a client.
             None if is_probe => String::new(),
             None => {
-                return Err(Refusal::new(
+                return Err(HttpRefusal::new(
                     StatusCode::UNAUTHORIZED,
                     "token",
                     "a client's token is needed: in the header x-mainstay-token, or as /t/<token> in front of the path of \
@@ -97,7 +100,7 @@ impl Door {
                 ));
             }
         };
-        Ok(Entered {
+        Ok(AdmittedRequest {
             tenant,
             path: path.to_owned(),
         })
@@ -105,7 +108,7 @@ impl Door {
 
     /// Whether a client may see what all clients do. Where only one brings a token, or nobody does, all of it is theirs.
     pub fn sees_everything(&self, tenant: &str) -> bool {
-        let is_operator = |token: &Token| token.is_operator && token.name == tenant;
+        let is_operator = |token: &ProxyToken| token.is_operator && token.name == tenant;
         self.tokens.len() < 2 || self.tokens.iter().any(is_operator)
     }
 
@@ -124,11 +127,11 @@ impl Door {
         tenant
     }
 
-    fn check_host(&self, headers: &HeaderMap) -> Result<(), Refusal> {
+    fn check_host(&self, headers: &HeaderMap) -> Result<(), HttpRefusal> {
         let mut hosts = headers.get_all(HOST).iter();
         let (Some(host), None) = (hosts.next(), hosts.next()) else {
             let words = "a request names one host";
-            return Err(Refusal::new(StatusCode::BAD_REQUEST, "host", words).closing());
+            return Err(HttpRefusal::new(StatusCode::BAD_REQUEST, "host", words).closing());
         };
         let authority = host.to_str().ok().and_then(|host| host.parse::<Authority>().ok());
         let known = authority.is_some_and(|authority| {
@@ -139,7 +142,7 @@ impl Door {
         if known {
             return Ok(());
         }
-        Err(Refusal::new(
+        Err(HttpRefusal::new(
             StatusCode::FORBIDDEN,
             "host",
             "the request names a host that is neither this machine nor listed in proxy.hosts",
@@ -147,9 +150,9 @@ impl Door {
         .closing())
     }
 
-    fn check_origin(&self, head: &Parts) -> Result<(), Refusal> {
+    fn check_origin(&self, head: &Parts) -> Result<(), HttpRefusal> {
         let refuse = || {
-            Err(Refusal::new(
+            Err(HttpRefusal::new(
                 StatusCode::FORBIDDEN,
                 "origin",
                 "a browser sent this for a page that is not listed in proxy.origins",
@@ -198,8 +201,8 @@ fn is_host(known: &str, asked: &Authority) -> bool {
 }
 
 /// What no request to us looks like, and a request to somebody else's proxy does.
-fn check_form(head: &Parts) -> Result<(), Refusal> {
-    let refuse = |status, words: &str| Err(Refusal::new(status, "form", words).closing());
+fn check_form(head: &Parts) -> Result<(), HttpRefusal> {
+    let refuse = |status, words: &str| Err(HttpRefusal::new(status, "form", words).closing());
     if head.method == Method::CONNECT || head.method == Method::TRACE {
         return refuse(StatusCode::METHOD_NOT_ALLOWED, "this method leads nowhere here");
     }

@@ -17,7 +17,7 @@ use tokio::net::TcpStream;
 use tokio::time::Timeout;
 use tokio::time::timeout;
 
-use crate::http::framing::Framing;
+use crate::http::framing::FramingCheck;
 
 /// No request has this byte at any place where it could follow.
 const POISON: &[u8] = b"\0\r\n\r\n";
@@ -29,11 +29,11 @@ const MOST_LINGERED: usize = 256 << 20;
 type Alarm = Pin<Box<Timeout<Pending<()>>>>;
 
 /// A client's connection.
-pub struct Line {
+pub struct ClientConnection {
     stream: TcpStream,
-    framing: Framing,
+    framing: FramingCheck,
     stall: Duration,
-    state: State,
+    state: ConnectionState,
     /// Since when the client takes nothing.
     alarm: Option<Alarm>,
     /// Since when it is heard out.
@@ -44,7 +44,7 @@ pub struct Line {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum ConnectionState {
     Open,
     /// The parser is still to be told that what follows is no request.
     Refusing,
@@ -54,14 +54,14 @@ enum State {
     Ended,
 }
 
-impl Line {
+impl ClientConnection {
     /// A connection whose requests have heads of so many bytes at most, and whose client takes something at least this often.
     pub fn new(stream: TcpStream, most_head: usize, stall: Duration) -> Self {
         Self {
             stream,
-            framing: Framing::new(most_head),
+            framing: FramingCheck::new(most_head),
             stall,
-            state: State::Open,
+            state: ConnectionState::Open,
             alarm: None,
             farewell: None,
             said_all: false,
@@ -88,7 +88,7 @@ fn has_passed(alarm: &mut Option<Alarm>, span: Duration, context: &mut Context<'
     alarm.as_mut().poll(context).is_ready()
 }
 
-impl Drop for Line {
+impl Drop for ClientConnection {
     /// An answer that ends with its connection would seem whole where it was broken off: then the connection breaks, too.
     fn drop(&mut self) {
         if self.framing.is_old() && !self.said_all {
@@ -97,7 +97,7 @@ impl Drop for Line {
     }
 }
 
-impl AsyncRead for Line {
+impl AsyncRead for ClientConnection {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -105,25 +105,25 @@ impl AsyncRead for Line {
     ) -> Poll<io::Result<()>> {
         let line = &mut *self;
         match line.state {
-            State::Refusing => {
+            ConnectionState::Refusing => {
                 let fits = POISON.len().min(buffer.remaining());
                 buffer.put_slice(&POISON[..fits]);
-                line.state = State::Refused;
+                line.state = ConnectionState::Refused;
                 return Poll::Ready(Ok(()));
             }
-            State::Refused => return Poll::Ready(Ok(())),
-            State::Open | State::Ended => {}
+            ConnectionState::Refused => return Poll::Ready(Ok(())),
+            ConnectionState::Open | ConnectionState::Ended => {}
         }
         let before = buffer.filled().len();
         ready!(Pin::new(&mut line.stream).poll_read(context, buffer))?;
         let new = &buffer.filled()[before..];
         if new.is_empty() {
-            line.state = State::Ended;
+            line.state = ConnectionState::Ended;
             return Poll::Ready(Ok(()));
         }
         if let Err(ambiguous) = line.framing.look(new) {
             buffer.set_filled(before + ambiguous.begins);
-            line.state = State::Refusing;
+            line.state = ConnectionState::Refusing;
             if ambiguous.begins == 0 {
                 return self.poll_read(context, buffer);
             }
@@ -132,7 +132,7 @@ impl AsyncRead for Line {
     }
 }
 
-impl AsyncWrite for Line {
+impl AsyncWrite for ClientConnection {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
         self.bounded(written, context)
@@ -159,7 +159,8 @@ impl AsyncWrite for Line {
     /// Ends our side. Closing while the client's bytes lie unread would break the connection, and what we said with it.
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let line = &mut *self;
-        let is_sending = line.state != State::Ended && (line.framing.is_within() || line.state != State::Open);
+        let is_sending =
+            line.state != ConnectionState::Ended && (line.framing.is_within() || line.state != ConnectionState::Open);
         if line.lingered == 0 {
             ready!(Pin::new(&mut line.stream).poll_shutdown(context))?;
             line.said_all = true;

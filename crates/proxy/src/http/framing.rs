@@ -24,14 +24,14 @@ const MOST_TRAILERS: usize = 8 << 10;
 
 /// Bytes that no request could have meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ambiguous {
+pub struct AmbiguousBytes {
     /// Where the message begins that they are in, among the bytes just looked at.
     pub begins: usize,
 }
 
 /// Follows requests through the bytes of a connection.
 #[derive(Debug)]
-pub struct Framing {
+pub struct FramingCheck {
     place: Place,
     line: Vec<u8>,
     head: Head,
@@ -63,7 +63,7 @@ struct Head {
     host: bool,
 }
 
-impl Framing {
+impl FramingCheck {
     /// At the beginning of a connection whose heads have at most so many bytes.
     pub fn new(most_head: usize) -> Self {
         Self {
@@ -88,11 +88,11 @@ impl Framing {
     }
 
     /// Looks at the next bytes.
-    pub fn look(&mut self, bytes: &[u8]) -> Result<(), Ambiguous> {
+    pub fn look(&mut self, bytes: &[u8]) -> Result<(), AmbiguousBytes> {
         let mut begins = 0;
         let mut at = 0;
         while at < bytes.len() {
-            let ambiguous = Ambiguous { begins };
+            let ambiguous = AmbiguousBytes { begins };
             let rest = &bytes[at..];
             match self.place {
                 Place::Beyond => return Ok(()),

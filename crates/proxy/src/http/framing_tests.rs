@@ -59,7 +59,7 @@ const ODD: &[&str] = &[
 ];
 
 fn fits(text: &str, size: usize) -> bool {
-    let mut framing = Framing::new(1_000);
+    let mut framing = FramingCheck::new(1_000);
     text.as_bytes().chunks(size).all(|piece| framing.look(piece).is_ok())
 }
 
@@ -69,7 +69,7 @@ fn what_can_be_read_in_one_way_passes_and_ends_where_it_should() {
         for size in 1..=text.len() {
             assert!(fits(text, size), "{size}: {text:?}");
         }
-        let mut framing = Framing::new(1_000);
+        let mut framing = FramingCheck::new(1_000);
         framing.look(text.as_bytes()).unwrap();
         assert!(!framing.is_within(), "{text:?}");
         framing.look(b"G").unwrap();
@@ -90,13 +90,13 @@ fn what_can_be_read_in_two_ways_does_not() {
 fn what_came_before_is_not_refused_with_it() {
     let good = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nhi";
     let text = format!("{good}GET / HTTP/1.1\r\nHost: a\r\n folded\r\n\r\n");
-    let refused = Framing::new(1_000).look(text.as_bytes()).unwrap_err();
+    let refused = FramingCheck::new(1_000).look(text.as_bytes()).unwrap_err();
     assert_eq!(refused.begins, good.len());
 }
 
 #[test]
 fn heads_without_end_are_left_to_the_parser() {
-    let mut framing = Framing::new(100);
+    let mut framing = FramingCheck::new(100);
     for _ in 0..1_000 {
         framing.look(b"GET / HTTP/1.1 xxxxxxxxx").unwrap();
     }

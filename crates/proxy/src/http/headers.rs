@@ -8,7 +8,7 @@ use http::HeaderName;
 use http::HeaderValue;
 use http::header;
 
-use crate::session::Note;
+use crate::session::RequestNote;
 
 /// What our own headers begin with.
 pub const OWN: &str = "x-mainstay-";
@@ -34,7 +34,7 @@ const NEVER_NAMED: [HeaderName; 4] = [
 
 /// Whether the body changes on the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Length {
+pub enum BodyLength {
     /// It passes in the length that its header gives.
     AsItIs,
     /// It gets a length of its own.
@@ -42,14 +42,14 @@ pub enum Length {
 }
 
 /// Takes off a request what must not go on.
-pub fn outbound(headers: &mut HeaderMap, length: Length) {
+pub fn outbound(headers: &mut HeaderMap, length: BodyLength) {
     let trailers = headers
         .get(header::TE)
         .is_some_and(|value| value.as_bytes() == b"trailers");
     strip(headers);
     headers.remove(header::HOST);
     headers.remove(header::EXPECT);
-    if length == Length::Anew {
+    if length == BodyLength::Anew {
         headers.remove(header::CONTENT_LENGTH);
     }
     if trailers {
@@ -112,7 +112,7 @@ pub fn unpacked(headers: &mut HeaderMap) {
 }
 
 /// Says in an answer's headers what was done with its request.
-pub fn tell(headers: &mut HeaderMap, note: &Note) {
+pub fn tell(headers: &mut HeaderMap, note: &RequestNote) {
     let mut say = |name: &'static str, value: Option<String>| {
         if let Some(value) = value.and_then(|value| HeaderValue::from_str(&plain(&value)).ok()) {
             headers.insert(name, value);
@@ -194,11 +194,11 @@ mod tests {
             ("expect", "100-continue"),
             ("x-api-key", "k"),
         ]);
-        outbound(&mut headers, Length::AsItIs);
+        outbound(&mut headers, BodyLength::AsItIs);
         let mut left = names(&headers);
         left.sort_unstable();
         assert_eq!(left, ["authorization", "content-length", "te", "x-api-key"]);
-        outbound(&mut headers, Length::Anew);
+        outbound(&mut headers, BodyLength::Anew);
         assert!(!headers.contains_key("content-length"));
     }
 
@@ -221,10 +221,10 @@ mod tests {
 
     #[test]
     fn what_is_told_fits_into_a_header() {
-        let note = Note {
+        let note = RequestNote {
             reason: Some(format!("line\r\nbreak é {}", "x".repeat(1_000))),
             tokens_before: Some(5),
-            ..Note::default()
+            ..RequestNote::default()
         };
         let mut headers = HeaderMap::new();
         tell(&mut headers, &note);

@@ -11,11 +11,11 @@ use http::header::CONNECTION;
 use http::header::CONTENT_TYPE;
 use http::header::RETRY_AFTER;
 
-use crate::http::response_body::Reply;
+use crate::http::response_body::ResponseBody;
 
 /// Why a request goes no further.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct HttpRefusal {
     /// The status.
     pub status: StatusCode,
     /// One word for it, for clients and metrics.
@@ -26,7 +26,7 @@ pub struct Refusal {
     closes: bool,
 }
 
-impl Refusal {
+impl HttpRefusal {
     /// A refusal after which the connection may go on.
     pub fn new(status: StatusCode, code: &'static str, words: impl Into<String>) -> Self {
         Self {
@@ -51,12 +51,12 @@ impl Refusal {
     }
 
     /// As an answer.
-    pub fn answer(&self) -> Response<Reply> {
+    pub fn answer(&self) -> Response<ResponseBody> {
         let body = serde_json::json!({
             "type": "error",
             "error": {"type": "mainstay_error", "code": self.code, "message": format!("mainstay: {}", self.words)},
         });
-        let mut response = Response::new(Reply::whole(Bytes::from(body.to_string())));
+        let mut response = Response::new(ResponseBody::whole(Bytes::from(body.to_string())));
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));

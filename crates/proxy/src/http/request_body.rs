@@ -25,18 +25,18 @@ use tokio::sync::Semaphore;
 use tokio::time::Timeout;
 use tokio::time::timeout;
 
-use crate::http::refusal::Refusal;
+use crate::http::refusal::HttpRefusal;
 use crate::http::response_body::BodyError;
-use crate::http::server_settings::Limits;
+use crate::http::server_settings::ServerLimits;
 
 /// What is counted at once of the memory that bodies take: a semaphore counts to half a billion only on small machines.
 const UNIT: u64 = 1 << 10;
 
 /// The memory that all bodies together may take.
 #[derive(Clone, Debug)]
-pub struct Room(Arc<Semaphore>);
+pub struct BodyMemory(Arc<Semaphore>);
 
-impl Room {
+impl BodyMemory {
     /// Room for so many bytes.
     pub fn new(bytes: u64) -> Self {
         let units = usize::try_from(bytes / UNIT)
@@ -53,9 +53,9 @@ impl Room {
 }
 
 /// Refuses a body that says itself that it is too large.
-pub fn check_announced(announced: Option<u64>, limits: &Limits) -> Result<(), Refusal> {
+pub fn check_announced(announced: Option<u64>, limits: &ServerLimits) -> Result<(), HttpRefusal> {
     match announced {
-        Some(length) if length > limits.body => Err(Trouble::TooLarge.refusal()),
+        Some(length) if length > limits.body => Err(UploadError::TooLarge.refusal()),
         Some(_) | None => Ok(()),
     }
 }
@@ -64,23 +64,23 @@ pub fn check_announced(announced: Option<u64>, limits: &Limits) -> Result<(), Re
 pub async fn collect(
     mut body: Incoming,
     announced: Option<u64>,
-    limits: &Limits,
-    room: &Room,
-) -> Result<(Bytes, Option<OwnedSemaphorePermit>), Refusal> {
+    limits: &ServerLimits,
+    room: &BodyMemory,
+) -> Result<(Bytes, Option<OwnedSemaphorePermit>), HttpRefusal> {
     let mut first: Option<Bytes> = None;
     let mut gathered = BytesMut::new();
     let mut length = 0_u64;
     let mut taken: Option<OwnedSemaphorePermit> = None;
     while !body.is_end_stream() {
         let Ok(frame) = timeout(limits.body_wait, body.frame()).await else {
-            return Err(Trouble::TooSlow.refusal());
+            return Err(UploadError::TooSlow.refusal());
         };
         let Some(frame) = frame else { break };
-        let frame = frame.map_err(|_| Trouble::Broken.refusal())?;
+        let frame = frame.map_err(|_| UploadError::Broken.refusal())?;
         let Ok(piece) = frame.into_data() else { continue };
         length += piece.len() as u64;
         if length > limits.body {
-            return Err(Trouble::TooLarge.refusal());
+            return Err(UploadError::TooLarge.refusal());
         }
         let more = room.take(piece.len()).ok_or_else(no_room)?;
         match &mut taken {
@@ -102,49 +102,49 @@ pub async fn collect(
     Ok((first.unwrap_or_else(|| gathered.freeze()), taken))
 }
 
-fn no_room() -> Refusal {
+fn no_room() -> HttpRefusal {
     let words = "the bodies of all requests together take more than proxy.bodies_mb allows; try again";
-    Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "busy", words)
+    HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, "busy", words)
         .retry_after(1)
         .closing()
 }
 
 /// What can be wrong with a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Trouble {
+enum UploadError {
     TooLarge = 1,
     TooSlow = 2,
     Broken = 3,
 }
 
-impl Trouble {
-    fn refusal(self) -> Refusal {
+impl UploadError {
+    fn refusal(self) -> HttpRefusal {
         let (status, words) = match self {
-            Trouble::TooLarge => (
+            UploadError::TooLarge => (
                 StatusCode::PAYLOAD_TOO_LARGE,
                 "the body is larger than proxy.body_mb allows",
             ),
-            Trouble::TooSlow => (StatusCode::REQUEST_TIMEOUT, "nothing of the body came for too long"),
-            Trouble::Broken => (StatusCode::BAD_REQUEST, "the body broke off, or is no body"),
+            UploadError::TooSlow => (StatusCode::REQUEST_TIMEOUT, "nothing of the body came for too long"),
+            UploadError::Broken => (StatusCode::BAD_REQUEST, "the body broke off, or is no body"),
         };
-        Refusal::new(status, "body", words).closing()
+        HttpRefusal::new(status, "body", words).closing()
     }
 }
 
 /// What became of a body that was passed on.
 #[derive(Clone, Debug, Default)]
-pub struct Passed(Arc<Shared>);
+pub struct UploadReport(Arc<UploadState>);
 
 #[derive(Debug, Default)]
-struct Shared {
+struct UploadState {
     trouble: AtomicU8,
     bytes: AtomicU64,
 }
 
-impl Passed {
+impl UploadReport {
     /// What was wrong with it, if anything.
-    pub fn refusal(&self) -> Option<Refusal> {
-        let troubles = [Trouble::TooLarge, Trouble::TooSlow, Trouble::Broken];
+    pub fn refusal(&self) -> Option<HttpRefusal> {
+        let troubles = [UploadError::TooLarge, UploadError::TooSlow, UploadError::Broken];
         let found = self.0.trouble.load(Ordering::Acquire);
         let trouble = troubles.into_iter().find(|trouble| *trouble as u8 == found)?;
         Some(trouble.refusal())
@@ -157,18 +157,18 @@ impl Passed {
 }
 
 /// A body that is passed on as it comes.
-pub struct Upload {
+pub struct UploadBody {
     body: Incoming,
     left: u64,
     wait: Duration,
     alarm: Option<Pin<Box<Timeout<Pending<()>>>>>,
-    passed: Passed,
+    passed: UploadReport,
 }
 
-impl Upload {
+impl UploadBody {
     /// Passes a body on; the other half says what became of it.
-    pub fn new(body: Incoming, limits: &Limits) -> (Self, Passed) {
-        let passed = Passed::default();
+    pub fn new(body: Incoming, limits: &ServerLimits) -> (Self, UploadReport) {
+        let passed = UploadReport::default();
         let upload = Self {
             body,
             left: limits.body,
@@ -179,13 +179,13 @@ impl Upload {
         (upload, passed)
     }
 
-    fn fail(&self, trouble: Trouble) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+    fn fail(&self, trouble: UploadError) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         self.passed.0.trouble.store(trouble as u8, Ordering::Release);
         Poll::Ready(Some(Err("the client's body cannot be passed on".into())))
     }
 }
 
-impl Body for Upload {
+impl Body for UploadBody {
     type Data = Bytes;
     type Error = BodyError;
 
@@ -198,19 +198,19 @@ impl Body for Upload {
                 self.alarm = None;
                 let length = frame.data_ref().map_or(0, |piece| piece.len() as u64);
                 let Some(left) = self.left.checked_sub(length) else {
-                    return self.fail(Trouble::TooLarge);
+                    return self.fail(UploadError::TooLarge);
                 };
                 self.left = left;
                 self.passed.0.bytes.fetch_add(length, Ordering::Relaxed);
                 Poll::Ready(Some(Ok(frame)))
             }
-            Poll::Ready(Some(Err(_))) => self.fail(Trouble::Broken),
+            Poll::Ready(Some(Err(_))) => self.fail(UploadError::Broken),
             Poll::Ready(None) => Poll::Ready(None),
             Poll::Pending => {
                 let wait = self.wait;
                 let alarm = self.alarm.get_or_insert_with(|| Box::pin(timeout(wait, pending())));
                 match alarm.as_mut().poll(context) {
-                    Poll::Ready(_) => self.fail(Trouble::TooSlow),
+                    Poll::Ready(_) => self.fail(UploadError::TooSlow),
                     Poll::Pending => Poll::Pending,
                 }
             }

@@ -15,36 +15,36 @@ use serde_json::Value;
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::http::headers::plain;
-use crate::http::refusal::Refusal;
-use crate::http::response_body::Ending;
-use crate::http::response_body::Witness;
-use crate::http::usage_reader::Watch;
-use crate::log::Level;
-use crate::log::Log;
-use crate::metrics::Kind;
-use crate::metrics::Metrics;
-use crate::metrics::Word;
+use crate::http::refusal::HttpRefusal;
+use crate::http::response_body::BodyEnding;
+use crate::http::response_body::BodyObserver;
+use crate::http::usage_reader::UsageReader;
+use crate::log::EventLog;
+use crate::log::LogLevel;
+use crate::metrics::KindLabel;
+use crate::metrics::ProxyMetrics;
+use crate::metrics::RequestLabels;
 use crate::metrics::count;
-use crate::session::Deed;
-use crate::session::Note;
-use crate::session::Ticket;
-use crate::session::fail_open::Desk;
+use crate::session::RequestAction;
+use crate::session::RequestNote;
+use crate::session::RequestTicket;
+use crate::session::fail_open::FailOpenCaller;
 
 /// What all requests write into.
-pub struct Books {
+pub struct RequestLog {
     /// The figures.
-    pub metrics: Metrics,
+    pub metrics: ProxyMetrics,
     /// The log.
-    pub log: Log,
+    pub log: EventLog,
     seed: RandomState,
     numbers: AtomicU64,
 }
 
-impl Books {
+impl RequestLog {
     /// Empty books.
-    pub fn new(log: Log) -> Self {
+    pub fn new(log: EventLog) -> Self {
         Self {
-            metrics: Metrics::default(),
+            metrics: ProxyMetrics::default(),
             log,
             seed: RandomState::new(),
             numbers: AtomicU64::new(0),
@@ -52,11 +52,11 @@ impl Books {
     }
 
     /// Opens the account of a request that has just come.
-    pub fn open(self: &Arc<Self>) -> Account {
+    pub fn open(self: &Arc<Self>) -> RequestRecord {
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
         self.metrics.under_way.inc();
-        Account {
-            books: Arc::clone(self),
+        RequestRecord {
+            request_log: Arc::clone(self),
             // Two processes with one log do not share numbers.
             id: format!("{:016x}", self.seed.hash_one(number)),
             began: Instant::now(),
@@ -64,7 +64,7 @@ impl Books {
             upstream: String::new(),
             tenant: String::new(),
             status: 0,
-            note: Note::default(),
+            note: RequestNote::default(),
             received: 0,
             sent: 0,
             added: None,
@@ -80,8 +80,8 @@ impl Books {
 }
 
 /// The account of one request.
-pub struct Account {
-    books: Arc<Books>,
+pub struct RequestRecord {
+    request_log: Arc<RequestLog>,
     /// By which client, log and operator speak of it.
     pub id: String,
     began: Instant,
@@ -94,7 +94,7 @@ pub struct Account {
     /// The status that the client sees.
     pub status: u16,
     /// What was done with it.
-    pub note: Note,
+    pub note: RequestNote,
     /// Bytes of its body.
     pub received: u64,
     sent: u64,
@@ -102,20 +102,20 @@ pub struct Account {
     retry: Option<&'static str>,
     refused: Option<&'static str>,
     /// Reads its answer along.
-    pub watch: Option<Watch>,
+    pub watch: Option<UsageReader>,
     /// What the first of several answers cost, once it is known: the keeper has counted its prompt and no other.
     pub first_usage: Option<Arc<OnceLock<Usage>>>,
     /// Whom to tell when the answer is through.
-    pub ticket: Option<(Desk, Ticket)>,
+    pub ticket: Option<(FailOpenCaller, RequestTicket)>,
     /// What is given back when it is over.
     pub permits: Vec<OwnedSemaphorePermit>,
     closed: bool,
 }
 
-impl Account {
+impl RequestRecord {
     /// The books that it is in.
-    pub fn books(&self) -> Arc<Books> {
-        Arc::clone(&self.books)
+    pub fn request_log(&self) -> Arc<RequestLog> {
+        Arc::clone(&self.request_log)
     }
 
     /// The request goes out: everything until now, since its body was there, was ours.
@@ -125,50 +125,50 @@ impl Account {
 
     /// Nothing came of asking the keeper, for this reason.
     pub fn failed_open(&self, kind: &'static str) {
-        count(&self.books.metrics.failed_open, kind);
+        count(&self.request_log.metrics.failed_open, kind);
         let fields = [("request", Value::from(self.id.as_str())), ("kind", kind.into())];
-        self.books.log.say(Level::Error, "failed-open", &fields);
+        self.request_log.log.say(LogLevel::Error, "failed-open", &fields);
     }
 
     /// The request goes out once more, in another form.
     pub fn goes_again(&mut self, why: &'static str) {
         self.retry = Some(why);
-        count(&self.books.metrics.retries, why);
+        count(&self.request_log.metrics.retries, why);
     }
 
     /// The upstream gave no answer.
     pub fn unanswered(&self, kind: &'static str) {
-        count(&self.books.metrics.upstream_errors, kind);
+        count(&self.request_log.metrics.upstream_errors, kind);
     }
 
     /// The answer begins.
     pub fn begins(&mut self, status: StatusCode) {
         self.status = status.as_u16();
-        self.books
+        self.request_log
             .metrics
             .first_byte
             .observe(self.began.elapsed().as_secs_f64());
     }
 
     /// The request was refused; the account is closed.
-    pub fn refused(mut self, refusal: &Refusal) {
+    pub fn refused(mut self, refusal: &HttpRefusal) {
         self.status = refusal.status.as_u16();
         self.refused = Some(refusal.code);
-        count(&self.books.metrics.refused, refusal.code);
-        self.close(Ending::Whole);
+        count(&self.request_log.metrics.refused, refusal.code);
+        self.close(BodyEnding::Whole);
     }
 
     /// The request was answered by ourselves; the account is closed.
     pub fn answered(mut self, status: StatusCode) {
         self.status = status.as_u16();
-        self.close(Ending::Whole);
+        self.close(BodyEnding::Whole);
     }
 
-    fn close(&mut self, ending: Ending) {
+    fn close(&mut self, ending: BodyEnding) {
         if std::mem::replace(&mut self.closed, true) {
             return;
         }
-        let usage = self.watch.take().and_then(Watch::finish);
+        let usage = self.watch.take().and_then(UsageReader::finish);
         let answered = (200..300).contains(&self.status);
         if let Some((desk, ticket)) = self.ticket.take()
             && answered
@@ -181,18 +181,24 @@ impl Account {
         self.tell(ending, usage);
     }
 
-    fn measure(&self, ending: Ending) {
-        let metrics = &self.books.metrics;
+    fn measure(&self, ending: BodyEnding) {
+        let metrics = &self.request_log.metrics;
         metrics.under_way.dec();
-        let kind = Kind {
+        let kind = RequestLabels {
             route: self.route,
             status: u32::from(self.status),
             deed: self.note.deed.name(),
         };
         metrics.requests.get_or_create(&kind).inc();
         count(&metrics.endings, ending.name());
-        metrics.bytes.get_or_create(&Word { kind: "in" }).inc_by(self.received);
-        metrics.bytes.get_or_create(&Word { kind: "out" }).inc_by(self.sent);
+        metrics
+            .bytes
+            .get_or_create(&KindLabel { kind: "in" })
+            .inc_by(self.received);
+        metrics
+            .bytes
+            .get_or_create(&KindLabel { kind: "out" })
+            .inc_by(self.sent);
         if let Some(added) = self.added {
             metrics.added.observe(added);
         }
@@ -201,19 +207,22 @@ impl Account {
             .tokens_after
             .inc_by(self.note.tokens_after.or(self.note.tokens_before).unwrap_or(0));
         metrics.trimmed.inc_by(self.note.trimmed);
-        if self.note.deed == Deed::Compacted {
+        if self.note.deed == RequestAction::Compacted {
             metrics.passes.inc();
         }
     }
 
-    fn tell(&self, ending: Ending, usage: Option<Usage>) {
-        let went_well = ending == Ending::Whole && (200..400).contains(&self.status);
+    fn tell(&self, ending: BodyEnding, usage: Option<Usage>) {
+        let went_well = ending == BodyEnding::Whole && (200..400).contains(&self.status);
         let level = match self.note.deed {
-            Deed::FailedOpen => Level::Warn,
-            _ if self.refused.is_some() || self.status >= 500 => Level::Warn,
-            Deed::Compacted | Deed::Repaired => Level::Info,
-            _ if !went_well => Level::Info,
-            Deed::Nothing | Deed::KnownPrefix | Deed::Trimmed | Deed::PassedThrough => Level::Debug,
+            RequestAction::FailedOpen => LogLevel::Warn,
+            _ if self.refused.is_some() || self.status >= 500 => LogLevel::Warn,
+            RequestAction::Compacted | RequestAction::Repaired => LogLevel::Info,
+            _ if !went_well => LogLevel::Info,
+            RequestAction::Nothing
+            | RequestAction::KnownPrefix
+            | RequestAction::Trimmed
+            | RequestAction::PassedThrough => LogLevel::Debug,
         };
         let words = |text: &str| Value::from(plain(text));
         let milliseconds = |seconds: f64| Value::from((seconds * 1e6).round() / 1e3);
@@ -255,11 +264,11 @@ impl Account {
             ("took_ms", milliseconds(self.began.elapsed().as_secs_f64())),
             ("ending", ending.name().into()),
         ];
-        self.books.log.say(level, "request", &fields);
+        self.request_log.log.say(level, "request", &fields);
     }
 }
 
-impl Witness for Account {
+impl BodyObserver for RequestRecord {
     fn see(&mut self, bytes: &[u8]) {
         self.sent += bytes.len() as u64;
         if let Some(watch) = &mut self.watch {
@@ -267,16 +276,16 @@ impl Witness for Account {
         }
     }
 
-    fn end(&mut self, ending: Ending) {
-        if matches!(ending, Ending::UpstreamBroke | Ending::UpstreamSilent) {
+    fn end(&mut self, ending: BodyEnding) {
+        if matches!(ending, BodyEnding::UpstreamBroke | BodyEnding::UpstreamSilent) {
             self.unanswered(ending.name());
         }
         self.close(ending);
     }
 }
 
-impl Drop for Account {
+impl Drop for RequestRecord {
     fn drop(&mut self) {
-        self.close(Ending::ClientGone);
+        self.close(BodyEnding::ClientGone);
     }
 }

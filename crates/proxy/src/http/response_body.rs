@@ -23,16 +23,16 @@ use tokio::time::timeout;
 pub type BodyError = Box<dyn Error + Send + Sync>;
 
 /// Whoever looks at an answer while it passes. Told once how it ended.
-pub trait Witness: Send {
+pub trait BodyObserver: Send {
     /// The next bytes.
     fn see(&mut self, bytes: &[u8]);
     /// It is over.
-    fn end(&mut self, ending: Ending);
+    fn end(&mut self, ending: BodyEnding);
 }
 
 /// How an answer ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum BodyEnding {
     /// As it should.
     Whole,
     /// The upstream broke off.
@@ -43,34 +43,34 @@ pub enum Ending {
     ClientGone,
 }
 
-impl Ending {
+impl BodyEnding {
     /// In a word, for logs and metrics.
     pub fn name(self) -> &'static str {
         match self {
-            Ending::Whole => "whole",
-            Ending::UpstreamBroke => "upstream-broke",
-            Ending::UpstreamSilent => "upstream-silent",
-            Ending::ClientGone => "client-gone",
+            BodyEnding::Whole => "whole",
+            BodyEnding::UpstreamBroke => "upstream-broke",
+            BodyEnding::UpstreamSilent => "upstream-silent",
+            BodyEnding::ClientGone => "client-gone",
         }
     }
 }
 
 /// The body of an answer to a client.
-pub enum Reply {
+pub enum ResponseBody {
     /// Our own.
     Whole(Option<Bytes>),
     /// An upstream's.
-    Passing(Box<Passing>),
+    Upstream(Box<UpstreamBody>),
 }
 
-impl Reply {
+impl ResponseBody {
     /// A body of our own.
     pub fn whole(bytes: Bytes) -> Self {
-        Reply::Whole(Some(bytes).filter(|bytes| !bytes.is_empty()))
+        ResponseBody::Whole(Some(bytes).filter(|bytes| !bytes.is_empty()))
     }
 }
 
-impl Body for Reply {
+impl Body for ResponseBody {
     type Data = Bytes;
     type Error = BodyError;
 
@@ -79,29 +79,29 @@ impl Body for Reply {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         match &mut *self {
-            Reply::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
-            Reply::Passing(passing) => passing.poll(context),
+            ResponseBody::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
+            ResponseBody::Upstream(passing) => passing.poll(context),
         }
     }
 
     fn is_end_stream(&self) -> bool {
         match self {
-            Reply::Whole(bytes) => bytes.is_none(),
-            Reply::Passing(passing) => passing.is_over(),
+            ResponseBody::Whole(bytes) => bytes.is_none(),
+            ResponseBody::Upstream(passing) => passing.is_over(),
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match self {
-            Reply::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
+            ResponseBody::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
             // The upstream's own header says how long it is.
-            Reply::Passing(_) => SizeHint::default(),
+            ResponseBody::Upstream(_) => SizeHint::default(),
         }
     }
 }
 
 /// What is left of an upstream's body.
-pub enum Rest {
+pub enum RemainingBody {
     /// What has not come yet.
     Live(Incoming),
     /// What is put together of several answers while it is asked for.
@@ -150,17 +150,17 @@ impl ComposedBody {
 }
 
 /// An upstream's body on its way.
-pub struct Passing {
+pub struct UpstreamBody {
     held: VecDeque<Bytes>,
-    rest: Rest,
+    rest: RemainingBody,
     silence: Duration,
     alarm: Option<Pin<Box<Timeout<Pending<()>>>>>,
-    witness: Option<Box<dyn Witness>>,
+    witness: Option<Box<dyn BodyObserver>>,
 }
 
-impl Passing {
+impl UpstreamBody {
     /// A body whose upstream may say nothing for this long. What was held back of it goes first.
-    pub fn new(held: VecDeque<Bytes>, rest: Rest, silence: Duration, witness: Box<dyn Witness>) -> Self {
+    pub fn new(held: VecDeque<Bytes>, rest: RemainingBody, silence: Duration, witness: Box<dyn BodyObserver>) -> Self {
         let mut passing = Self {
             held,
             rest,
@@ -169,16 +169,16 @@ impl Passing {
             witness: Some(witness),
         };
         if passing.is_over() {
-            passing.end(Ending::Whole);
+            passing.end(BodyEnding::Whole);
         }
         passing
     }
 
     fn is_over(&self) -> bool {
         let rest_is_over = match &self.rest {
-            Rest::Live(body) => body.is_end_stream(),
-            Rest::Over => true,
-            Rest::Composed(_) | Rest::Trailers(_) | Rest::Broken(_) => false,
+            RemainingBody::Live(body) => body.is_end_stream(),
+            RemainingBody::Over => true,
+            RemainingBody::Composed(_) | RemainingBody::Trailers(_) | RemainingBody::Broken(_) => false,
         };
         self.held.is_empty() && rest_is_over
     }
@@ -187,19 +187,21 @@ impl Passing {
         if let Some(bytes) = self.held.pop_front() {
             self.see(&bytes);
             if self.is_over() {
-                self.end(Ending::Whole);
+                self.end(BodyEnding::Whole);
             }
             return Poll::Ready(Some(Ok(Frame::data(bytes))));
         }
         let polled = match &mut self.rest {
-            Rest::Live(body) => Pin::new(body).poll_frame(context).map_err(BodyError::from),
-            Rest::Composed(body) => body.poll(context),
-            Rest::Trailers(trailers) => Poll::Ready(trailers.take().map(|trailers| Ok(Frame::trailers(trailers)))),
-            Rest::Broken(error) => {
+            RemainingBody::Live(body) => Pin::new(body).poll_frame(context).map_err(BodyError::from),
+            RemainingBody::Composed(body) => body.poll(context),
+            RemainingBody::Trailers(trailers) => {
+                Poll::Ready(trailers.take().map(|trailers| Ok(Frame::trailers(trailers))))
+            }
+            RemainingBody::Broken(error) => {
                 let error = error.take().unwrap_or_else(|| "the upstream broke off".into());
                 Poll::Ready(Some(Err(error)))
             }
-            Rest::Over => Poll::Ready(None),
+            RemainingBody::Over => Poll::Ready(None),
         };
         match polled {
             Poll::Ready(Some(Ok(frame))) => {
@@ -208,16 +210,16 @@ impl Passing {
                     self.see(bytes);
                 }
                 if self.is_over() {
-                    self.end(Ending::Whole);
+                    self.end(BodyEnding::Whole);
                 }
                 Poll::Ready(Some(Ok(frame)))
             }
             Poll::Ready(Some(Err(error))) => {
-                self.end(Ending::UpstreamBroke);
+                self.end(BodyEnding::UpstreamBroke);
                 Poll::Ready(Some(Err(error)))
             }
             Poll::Ready(None) => {
-                self.end(Ending::Whole);
+                self.end(BodyEnding::Whole);
                 Poll::Ready(None)
             }
             Poll::Pending => {
@@ -226,8 +228,8 @@ impl Passing {
                 if alarm.as_mut().poll(context).is_pending() {
                     return Poll::Pending;
                 }
-                self.rest = Rest::Over;
-                self.end(Ending::UpstreamSilent);
+                self.rest = RemainingBody::Over;
+                self.end(BodyEnding::UpstreamSilent);
                 Poll::Ready(Some(Err("the upstream said nothing for too long".into())))
             }
         }
@@ -239,15 +241,15 @@ impl Passing {
         }
     }
 
-    fn end(&mut self, ending: Ending) {
+    fn end(&mut self, ending: BodyEnding) {
         if let Some(mut witness) = self.witness.take() {
             witness.end(ending);
         }
     }
 }
 
-impl Drop for Passing {
+impl Drop for UpstreamBody {
     fn drop(&mut self) {
-        self.end(Ending::ClientGone);
+        self.end(BodyEnding::ClientGone);
     }
 }

@@ -5,7 +5,7 @@ use http::Method;
 use http::StatusCode;
 use mainstay_wire::reading::WireForm;
 
-use crate::http::refusal::Refusal;
+use crate::http::refusal::HttpRefusal;
 
 /// The first segment of our own paths.
 pub const OWN: &str = "mainstay";
@@ -14,7 +14,7 @@ pub const TOKEN: &str = "t";
 
 /// Our own pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Own {
+pub enum InternalRoute {
     /// The process is alive.
     Health,
     /// It takes requests.
@@ -30,20 +30,20 @@ pub enum Own {
 }
 
 /// The page of ours that a path names; none where it is an upstream's.
-pub fn own(path: &str) -> Option<Own> {
+pub fn internal_route(path: &str) -> Option<InternalRoute> {
     let rest = path.strip_prefix('/')?.strip_prefix(OWN)?;
     if !rest.is_empty() && !rest.starts_with('/') {
         return None;
     }
     Some(match rest {
-        "/health" => Own::Health,
-        "/ready" => Own::Ready,
-        "/metrics" => Own::Metrics,
-        "" | "/" => Own::Dashboard,
-        "/mcp" => Own::Mcp,
+        "/health" => InternalRoute::Health,
+        "/ready" => InternalRoute::Ready,
+        "/metrics" => InternalRoute::Metrics,
+        "" | "/" => InternalRoute::Dashboard,
+        "/mcp" => InternalRoute::Mcp,
         other => match PAGES.iter().any(|page| is_below(other, page)) {
-            true => Own::Dashboard,
-            false => Own::Nothing,
+            true => InternalRoute::Dashboard,
+            false => InternalRoute::Nothing,
         },
     })
 }
@@ -59,14 +59,14 @@ fn is_below(path: &str, other: &str) -> bool {
 
 /// What the keeper is asked about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct ModelRoute {
     /// The form.
     pub form: WireForm,
     /// Whether only tokens are counted.
     pub only_counts: bool,
 }
 
-impl Kept {
+impl ModelRoute {
     /// Its name in logs and metrics.
     pub fn route(self) -> &'static str {
         match (self.form, self.only_counts) {
@@ -80,12 +80,12 @@ impl Kept {
 
 /// Whether the keeper has to do with a request. The ends of paths count, as gateways put things before them and some
 /// addresses go without `v1`.
-pub fn kept(method: &Method, path: &str) -> Option<Kept> {
+pub fn model_route(method: &Method, path: &str) -> Option<ModelRoute> {
     if method != Method::POST {
         return None;
     }
     let kept = |form| {
-        Some(Kept {
+        Some(ModelRoute {
             form,
             only_counts: false,
         })
@@ -98,7 +98,7 @@ pub fn kept(method: &Method, path: &str) -> Option<Kept> {
         _ if path.ends_with("/chat/completions") => kept(WireForm::Chat),
         _ if path.ends_with("/responses") => kept(WireForm::Responses),
         _ if path.ends_with("/messages") => kept(WireForm::Anthropic),
-        _ if path.ends_with("/messages/count_tokens") => Some(Kept {
+        _ if path.ends_with("/messages/count_tokens") => Some(ModelRoute {
             form: WireForm::Anthropic,
             only_counts: true,
         }),
@@ -108,8 +108,8 @@ pub fn kept(method: &Method, path: &str) -> Option<Kept> {
 
 /// Refuses paths that mean one thing here and another elsewhere: empty and dot segments, in any encoding, backslashes, control
 /// characters, and our own paths in disguise.
-pub fn check_path(path: &str) -> Result<(), Refusal> {
-    let refuse = |words: &str| Err(Refusal::new(StatusCode::BAD_REQUEST, "path", words).closing());
+pub fn check_path(path: &str) -> Result<(), HttpRefusal> {
+    let refuse = |words: &str| Err(HttpRefusal::new(StatusCode::BAD_REQUEST, "path", words).closing());
     if !path.starts_with('/') {
         return refuse("a path begins with a slash");
     }
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn forms_are_known_by_the_end_of_a_path() {
-        let name = |path: &str| kept(&Method::POST, path).map(|kept| (kept.form.name(), kept.only_counts));
+        let name = |path: &str| model_route(&Method::POST, path).map(|kept| (kept.form.name(), kept.only_counts));
         for path in [
             "/v1/chat/completions",
             "/chat/completions",
@@ -205,20 +205,23 @@ mod tests {
         ] {
             assert_eq!(name(path), None, "{path}");
         }
-        assert_eq!(kept(&Method::GET, "/v1/messages"), None);
+        assert_eq!(model_route(&Method::GET, "/v1/messages"), None);
     }
 
     #[test]
     fn our_own_pages_are_ours_and_nothing_else_is() {
-        assert_eq!(own("/mainstay/health"), Some(Own::Health));
-        assert_eq!(own("/mainstay"), Some(Own::Dashboard));
-        assert_eq!(own("/mainstay/"), Some(Own::Dashboard));
-        assert_eq!(own("/mainstay/health/"), Some(Own::Nothing));
-        assert_eq!(own("/mainstay/secret"), Some(Own::Nothing));
-        assert_eq!(own("/mainstay/checkpoints/01"), Some(Own::Dashboard));
-        assert_eq!(own("/mainstay/checkpointsx"), Some(Own::Nothing));
+        assert_eq!(internal_route("/mainstay/health"), Some(InternalRoute::Health));
+        assert_eq!(internal_route("/mainstay"), Some(InternalRoute::Dashboard));
+        assert_eq!(internal_route("/mainstay/"), Some(InternalRoute::Dashboard));
+        assert_eq!(internal_route("/mainstay/health/"), Some(InternalRoute::Nothing));
+        assert_eq!(internal_route("/mainstay/secret"), Some(InternalRoute::Nothing));
+        assert_eq!(
+            internal_route("/mainstay/checkpoints/01"),
+            Some(InternalRoute::Dashboard)
+        );
+        assert_eq!(internal_route("/mainstay/checkpointsx"), Some(InternalRoute::Nothing));
         for path in ["/mainstayx", "/v1/mainstay/health", "/Mainstay/health", "/"] {
-            assert_eq!(own(path), None, "{path}");
+            assert_eq!(internal_route(path), None, "{path}");
         }
     }
 

@@ -3,31 +3,31 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use crate::http::auth::Door;
+use crate::http::auth::AuthPolicy;
 use crate::http::upstreams::Upstreams;
 use crate::recall::Recall;
 
 /// Everything about serving.
 #[derive(Clone, Debug)]
-pub struct Serving {
+pub struct ServerSettings {
     /// Where to listen.
     pub listen: SocketAddr,
     /// Who may come in.
-    pub door: Door,
+    pub auth: AuthPolicy,
     /// Where requests go.
     pub upstreams: Upstreams,
     /// How much of everything.
-    pub limits: Limits,
+    pub limits: ServerLimits,
     /// How long the keeper may hold a request up.
     pub patience: Duration,
     /// By which a recall tool is answered that models are offered; none is offered without.
     pub recall: Option<Recall>,
 }
 
-impl Serving {
+impl ServerSettings {
     /// Refuses what would open the door to everybody.
     pub fn check(&self) -> Result<(), &'static str> {
-        if !self.listen.ip().is_loopback() && self.door.tokens.is_empty() {
+        if !self.listen.ip().is_loopback() && self.auth.tokens.is_empty() {
             return Err(
                 "listening beyond this machine needs a client's token, or anybody could spend keys and read \
                         conversations; configure proxy.tokens, or listen on 127.0.0.1",
@@ -39,7 +39,7 @@ impl Serving {
 
 /// How much of everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct ServerLimits {
     /// Bytes of a request's head.
     pub head: usize,
     /// Headers of a request.
@@ -66,7 +66,7 @@ pub struct Limits {
     pub grace: Duration,
 }
 
-impl Default for Limits {
+impl Default for ServerLimits {
     fn default() -> Self {
         Self {
             // What browsers and proxies agree on as generous; keys and cookies of agents take one.

@@ -17,10 +17,10 @@ use mainstay_llm::relay::Relay;
 use mainstay_llm::relay::RelayError;
 use tokio::time::timeout;
 
-use crate::http::refusal::Refusal;
+use crate::http::refusal::HttpRefusal;
 
 /// The head of a request on its way.
-pub struct Outward {
+pub struct UpstreamRequest {
     /// The method.
     pub method: Method,
     /// The address.
@@ -29,7 +29,7 @@ pub struct Outward {
     pub headers: HeaderMap,
 }
 
-impl Outward {
+impl UpstreamRequest {
     /// The same once more.
     pub fn again(&self) -> Self {
         Self {
@@ -40,7 +40,12 @@ impl Outward {
     }
 
     /// Sends it with a body. The upstream may say nothing for this long.
-    pub async fn send(self, relay: &Relay, silence: Duration, body: Outbound) -> Result<Response<Incoming>, Refusal> {
+    pub async fn send(
+        self,
+        relay: &Relay,
+        silence: Duration,
+        body: Outbound,
+    ) -> Result<Response<Incoming>, HttpRefusal> {
         let mut request = Request::new(body);
         *request.method_mut() = self.method;
         *request.uri_mut() = self.target;
@@ -50,7 +55,7 @@ impl Outward {
             Ok(Err(error)) => Err(unanswered(&error)),
             Err(_) => {
                 let words = "the upstream said nothing for too long";
-                Err(Refusal::new(StatusCode::GATEWAY_TIMEOUT, "upstream-silent", words))
+                Err(HttpRefusal::new(StatusCode::GATEWAY_TIMEOUT, "upstream-silent", words))
             }
         }
     }
@@ -61,13 +66,13 @@ pub fn whole(body: Bytes) -> Outbound {
     Box::pin(Full::new(body).map_err(|never| match never {}))
 }
 
-fn unanswered(error: &RelayError) -> Refusal {
+fn unanswered(error: &RelayError) -> HttpRefusal {
     let code = match error {
         RelayError::OutOfBounds(_) => "upstream-out-of-bounds",
         RelayError::Unreachable(_) => "upstream-unreachable",
         _ => "upstream-broke",
     };
-    Refusal::new(
+    HttpRefusal::new(
         StatusCode::BAD_GATEWAY,
         code,
         format!("the upstream gave no answer: {error}"),

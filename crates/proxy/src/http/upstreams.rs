@@ -16,7 +16,7 @@ use crate::http::routing;
 
 /// Which requests an upstream serves by itself; by its name it can be asked for any.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Serves {
+pub enum UpstreamScope {
     /// Those whose path begins with this, which is taken off.
     Prefix(String),
     /// Those that speak to Anthropic.
@@ -29,7 +29,7 @@ pub enum Serves {
 
 /// What the operator allows an upstream beyond the usual.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Allowed {
+pub struct UpstreamPermissions {
     /// Plain http to another machine: whoever is on the way reads keys and conversations.
     pub plain: bool,
     /// A name that leads to a private address.
@@ -38,15 +38,15 @@ pub struct Allowed {
 
 /// A server that requests are sent on to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Upstream {
+pub struct UpstreamServer {
     /// What logs, metrics and the header call it.
     pub name: String,
     /// What it serves.
-    pub serves: Serves,
+    pub serves: UpstreamScope,
     scheme: Scheme,
     authority: Authority,
     path: String,
-    allowed: Allowed,
+    allowed: UpstreamPermissions,
 }
 
 /// Why an upstream is none. Never repeats the address, which may hold what it should not.
@@ -54,21 +54,26 @@ pub struct Upstream {
 #[error("{0}")]
 pub struct UpstreamError(String);
 
-impl Upstream {
+impl UpstreamServer {
     /// Reads `URL` (for everything), `NAME=URL` (by its name) or `/prefix=URL` (by its path).
-    pub fn read(text: &str, allowed: Allowed) -> Result<Self, UpstreamError> {
+    pub fn read(text: &str, allowed: UpstreamPermissions) -> Result<Self, UpstreamError> {
         match text.split_once('=').filter(|(left, _)| !left.contains(':')) {
             Some((prefix, url)) if prefix.starts_with('/') => {
                 let name = prefix.trim_matches('/').replace('/', "-");
-                Self::new(&name, url, Serves::Prefix(prefix.to_owned()), allowed)
+                Self::new(&name, url, UpstreamScope::Prefix(prefix.to_owned()), allowed)
             }
-            Some((name, url)) => Self::new(name, url, Serves::OnlyByName, allowed),
-            None => Self::new("default", text, Serves::Everything, allowed),
+            Some((name, url)) => Self::new(name, url, UpstreamScope::OnlyByName, allowed),
+            None => Self::new("default", text, UpstreamScope::Everything, allowed),
         }
     }
 
     /// An upstream of this name at this address.
-    pub fn new(name: &str, url: &str, serves: Serves, allowed: Allowed) -> Result<Self, UpstreamError> {
+    pub fn new(
+        name: &str,
+        url: &str,
+        serves: UpstreamScope,
+        allowed: UpstreamPermissions,
+    ) -> Result<Self, UpstreamError> {
         let refuse = |why: &str| Err(UpstreamError(format!("upstream {name:?}: {why}")));
         let is_word = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
         if name.is_empty() || name.len() > MOST_NAME || !name.bytes().all(is_word) {
@@ -77,7 +82,7 @@ impl Upstream {
             ));
         }
         let serves = match serves {
-            Serves::Prefix(prefix) => {
+            UpstreamScope::Prefix(prefix) => {
                 let prefix = prefix.trim_end_matches('/').to_owned();
                 let first = prefix.split('/').nth(1).unwrap_or("");
                 if !prefix.starts_with('/') || first.is_empty() || routing::check_path(&prefix).is_err() {
@@ -86,7 +91,7 @@ impl Upstream {
                 if first == routing::OWN || first == routing::TOKEN {
                     return refuse("its prefix is one of our own paths");
                 }
-                Serves::Prefix(prefix)
+                UpstreamScope::Prefix(prefix)
             }
             other => other,
         };
@@ -151,10 +156,10 @@ impl Upstream {
     /// Which requests go there, for people.
     pub fn what(&self) -> String {
         match &self.serves {
-            Serves::Prefix(prefix) => format!("{prefix}/…"),
-            Serves::Anthropic => "Anthropic's".to_owned(),
-            Serves::Everything => "everything else".to_owned(),
-            Serves::OnlyByName => format!("what names {}", self.name),
+            UpstreamScope::Prefix(prefix) => format!("{prefix}/…"),
+            UpstreamScope::Anthropic => "Anthropic's".to_owned(),
+            UpstreamScope::Everything => "everything else".to_owned(),
+            UpstreamScope::OnlyByName => format!("what names {}", self.name),
         }
     }
 
@@ -183,12 +188,12 @@ const MOST_NAME: usize = 64;
 /// Every upstream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Upstreams {
-    list: Vec<Upstream>,
+    list: Vec<UpstreamServer>,
 }
 
 impl Upstreams {
     /// The upstreams that an operator has named; the two providers themselves where there are none.
-    pub fn new(list: Vec<Upstream>) -> Result<Self, UpstreamError> {
+    pub fn new(list: Vec<UpstreamServer>) -> Result<Self, UpstreamError> {
         if list.is_empty() {
             return Self::providers();
         }
@@ -197,8 +202,9 @@ impl Upstreams {
             if before.iter().any(|other| other.name == upstream.name) {
                 return Err(UpstreamError(format!("two upstreams are called {:?}", upstream.name)));
             }
-            let serves_too =
-                |other: &Upstream| upstream.serves != Serves::OnlyByName && other.serves == upstream.serves;
+            let serves_too = |other: &UpstreamServer| {
+                upstream.serves != UpstreamScope::OnlyByName && other.serves == upstream.serves
+            };
             if let Some(other) = before.iter().find(|other| serves_too(other)) {
                 let (one, two) = (&other.name, &upstream.name);
                 return Err(UpstreamError(format!(
@@ -210,17 +216,22 @@ impl Upstreams {
     }
 
     fn providers() -> Result<Self, UpstreamError> {
-        let usual = Allowed::default();
+        let usual = UpstreamPermissions::default();
         Ok(Self {
             list: vec![
-                Upstream::new("anthropic", "https://api.anthropic.com", Serves::Anthropic, usual)?,
-                Upstream::new("openai", "https://api.openai.com", Serves::Everything, usual)?,
+                UpstreamServer::new(
+                    "anthropic",
+                    "https://api.anthropic.com",
+                    UpstreamScope::Anthropic,
+                    usual,
+                )?,
+                UpstreamServer::new("openai", "https://api.openai.com", UpstreamScope::Everything, usual)?,
             ],
         })
     }
 
     /// Every upstream, in the operator's order.
-    pub fn list(&self) -> &[Upstream] {
+    pub fn list(&self) -> &[UpstreamServer] {
         &self.list
     }
 
@@ -238,7 +249,7 @@ impl Upstreams {
         named: Option<&str>,
         path: &'p str,
         is_anthropic: bool,
-    ) -> Option<(&'a Upstream, &'p str)> {
+    ) -> Option<(&'a UpstreamServer, &'p str)> {
         if let Some(name) = named {
             let upstream = self.list.iter().find(|upstream| upstream.name == name)?;
             return Some((upstream, below(&upstream.serves, path).unwrap_or(path)));
@@ -250,16 +261,18 @@ impl Upstreams {
         if let Some(chosen) = by_prefix.min_by_key(|(_, rest)| rest.len()) {
             return Some(chosen);
         }
-        let serving = |serves: Serves| self.list.iter().find(|upstream| upstream.serves == serves);
-        let by_form = serving(Serves::Anthropic).filter(|_| is_anthropic);
-        let upstream = by_form.or_else(|| serving(Serves::Everything))?;
+        let serving = |serves: UpstreamScope| self.list.iter().find(|upstream| upstream.serves == serves);
+        let by_form = serving(UpstreamScope::Anthropic).filter(|_| is_anthropic);
+        let upstream = by_form.or_else(|| serving(UpstreamScope::Everything))?;
         Some((upstream, path))
     }
 }
 
 /// What is left of a path below a prefix; only whole segments count.
-fn below<'p>(serves: &Serves, path: &'p str) -> Option<&'p str> {
-    let Serves::Prefix(prefix) = serves else { return None };
+fn below<'p>(serves: &UpstreamScope, path: &'p str) -> Option<&'p str> {
+    let UpstreamScope::Prefix(prefix) = serves else {
+        return None;
+    };
     match path.strip_prefix(prefix.as_str())? {
         "" => Some("/"),
         rest if rest.starts_with('/') => Some(rest),

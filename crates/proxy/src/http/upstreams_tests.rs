@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn read(text: &str) -> Result<Upstream, UpstreamError> {
-    Upstream::read(text, Allowed::default())
+fn read(text: &str) -> Result<UpstreamServer, UpstreamError> {
+    UpstreamServer::read(text, UpstreamPermissions::default())
 }
 
 fn several(texts: &[&str]) -> Upstreams {
@@ -95,11 +95,11 @@ fn what_is_no_upstream_is_refused_without_repeating_it() {
     ] {
         assert!(read(text).is_ok(), "{text}");
     }
-    let plain = Allowed {
+    let plain = UpstreamPermissions {
         plain: true,
         private: false,
     };
-    assert!(Upstream::read("http://192.168.1.5", plain).is_ok());
+    assert!(UpstreamServer::read("http://192.168.1.5", plain).is_ok());
     let twice = |one: &str, two: &str| Upstreams::new(vec![read(one).unwrap(), read(two).unwrap()]).is_err();
     assert!(twice("https://a.example", "https://b.example"));
     assert!(twice("/a=https://a.example", "a=https://b.example"));

@@ -24,7 +24,7 @@ const MOST_HELD: usize = 1 << 20;
 const MOST_UNPACKED: u64 = 64 << 20;
 
 /// Reads an answer along.
-pub struct Watch(Packed);
+pub struct UsageReader(Packed);
 
 enum Packed {
     Plain(Box<Reading>),
@@ -33,7 +33,7 @@ enum Packed {
     Opaque,
 }
 
-impl Watch {
+impl UsageReader {
     /// Reads along an answer with these headers.
     pub fn new(form: WireForm, headers: &HeaderMap) -> Self {
         let says = |name, word: &str| {

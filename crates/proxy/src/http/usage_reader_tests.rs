@@ -52,7 +52,7 @@ fn streams_in_pieces_of_any_size_give_the_same_figures() {
         for text in [text, &returns, &pairs, text.trim_end()] {
             for (coding, bytes) in [(None, text.as_bytes().to_vec()), (Some("gzip"), packed(text))] {
                 for size in (1..40).chain([bytes.len()]) {
-                    let mut watch = Watch::new(form, &headers("text/event-stream; charset=utf-8", coding));
+                    let mut watch = UsageReader::new(form, &headers("text/event-stream; charset=utf-8", coding));
                     bytes.chunks(size).for_each(|piece| watch.take(piece));
                     assert_eq!(watch.finish(), expected(), "{} {coding:?} by {size}", form.name());
                 }
@@ -66,12 +66,12 @@ fn whole_answers_give_theirs() {
     let text = "{\"choices\":[{\"message\":{\"content\":\"x\"},\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":50,\
                 \"completion_tokens\":3,\"prompt_tokens_details\":{\"cached_tokens\":40}}}";
     for (coding, bytes) in [(None, text.as_bytes().to_vec()), (Some("gzip"), packed(text))] {
-        let mut watch = Watch::new(WireForm::Chat, &headers("application/json", coding));
+        let mut watch = UsageReader::new(WireForm::Chat, &headers("application/json", coding));
         bytes.chunks(7).for_each(|piece| watch.take(piece));
         assert_eq!(watch.finish(), expected(), "{coding:?}");
     }
     for (content_type, coding) in [("text/html", None), ("application/json", Some("br"))] {
-        let mut watch = Watch::new(WireForm::Chat, &headers(content_type, coding));
+        let mut watch = UsageReader::new(WireForm::Chat, &headers(content_type, coding));
         watch.take(text.as_bytes());
         assert_eq!(watch.finish(), None);
     }
@@ -79,7 +79,7 @@ fn whole_answers_give_theirs() {
 
 #[test]
 fn what_is_too_large_is_given_up_on_and_what_follows_is_not() {
-    let mut watch = Watch::new(WireForm::Chat, &headers("text/event-stream", None));
+    let mut watch = UsageReader::new(WireForm::Chat, &headers("text/event-stream", None));
     watch.take(b"data: ");
     for _ in 0..3_000 {
         watch.take(&[b'x'; 1_000]);
@@ -90,7 +90,7 @@ fn what_is_too_large_is_given_up_on_and_what_follows_is_not() {
     watch.take(CHAT.as_bytes());
     assert_eq!(watch.finish(), expected());
 
-    let mut whole = Watch::new(WireForm::Chat, &headers("application/json", None));
+    let mut whole = UsageReader::new(WireForm::Chat, &headers("application/json", None));
     for _ in 0..3_000 {
         whole.take(&[b' '; 1_000]);
     }
@@ -104,16 +104,16 @@ fn a_bomb_and_a_broken_packet_are_given_up_on() {
         encoder.write_all(&[b'x'; 1 << 20]).unwrap();
     }
     let bomb = encoder.finish().unwrap();
-    let mut watch = Watch::new(WireForm::Chat, &headers("text/event-stream", Some("gzip")));
+    let mut watch = UsageReader::new(WireForm::Chat, &headers("text/event-stream", Some("gzip")));
     bomb.chunks(1_000).for_each(|piece| watch.take(piece));
     assert!(matches!(watch.0, Packed::Plain(_)));
     assert_eq!(watch.finish(), None);
 
-    let mut watch = Watch::new(WireForm::Chat, &headers("text/event-stream", Some("gzip")));
+    let mut watch = UsageReader::new(WireForm::Chat, &headers("text/event-stream", Some("gzip")));
     watch.take(CHAT.as_bytes());
     assert_eq!(watch.finish(), None);
     let whole = packed(CHAT);
-    let mut watch = Watch::new(WireForm::Chat, &headers("text/event-stream", Some("gzip")));
+    let mut watch = UsageReader::new(WireForm::Chat, &headers("text/event-stream", Some("gzip")));
     watch.take(&whole[..whole.len() / 2]);
     let _whatever = watch.finish();
 }

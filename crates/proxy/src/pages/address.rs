@@ -6,7 +6,7 @@ use crate::http::routing::OWN;
 
 /// What is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum PagePlace {
     /// The page that the others are reached from.
     Overview,
     /// The style sheet.
@@ -16,7 +16,7 @@ pub(super) enum Place {
     /// One compaction.
     Checkpoint { id: String, skip: usize },
     /// What it took in, or gave out, byte for byte.
-    Document { id: String, which: Which },
+    Document { id: String, which: DocumentKind },
     /// What was dropped, by words.
     Search {
         words: String,
@@ -26,13 +26,13 @@ pub(super) enum Place {
     Passage {
         reference: String,
         offset: usize,
-        secrets: Shows,
+        secrets: SecretDisplay,
     },
 }
 
 /// Which of the documents of a compaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Which {
+pub(super) enum DocumentKind {
     /// What came in.
     Original,
     /// What went out.
@@ -41,7 +41,7 @@ pub(super) enum Which {
 
 /// Whether secrets are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shows {
+pub(super) enum SecretDisplay {
     /// They are hidden.
     Clean,
     /// Everything is as it was.
@@ -59,7 +59,7 @@ pub(super) enum Refresh {
 
 /// Who reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reader {
+pub(super) enum PageReader {
     /// A person.
     Person,
     /// A program.
@@ -68,18 +68,18 @@ pub(super) enum Reader {
 
 /// A request for a page, read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Address {
+pub(super) struct PageAddress {
     /// What is asked for; none where there is nothing.
-    pub(super) place: Option<Place>,
+    pub(super) place: Option<PagePlace>,
     /// By whom.
-    pub(super) reader: Reader,
+    pub(super) reader: PageReader,
     /// What leads from there to the first page.
     pub(super) up: String,
     /// Whether the page is drawn anew by itself.
     pub(super) refresh: Refresh,
 }
 
-impl Address {
+impl PageAddress {
     /// Reads a path below `/mainstay/` and what follows it.
     pub(super) fn read(path: &str, query: Option<&str>) -> Self {
         let rest = path.strip_prefix('/').and_then(|rest| rest.strip_prefix(OWN));
@@ -90,10 +90,10 @@ impl Address {
             .map(|segment| decoded(segment, Plus::IsItself))
             .collect();
         let reader = match segments.first().map(String::as_str) {
-            Some("api") => Reader::Program,
-            Some(_) | None => Reader::Person,
+            Some("api") => PageReader::Program,
+            Some(_) | None => PageReader::Person,
         };
-        if reader == Reader::Program {
+        if reader == PageReader::Program {
             segments.remove(0);
         }
         let asked = Asked(query.unwrap_or_default());
@@ -109,42 +109,42 @@ impl Address {
     }
 }
 
-fn place(segments: &[String], asked: Asked<'_>, reader: Reader) -> Option<Place> {
+fn place(segments: &[String], asked: Asked<'_>, reader: PageReader) -> Option<PagePlace> {
     let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
     let skip = asked.number("skip");
     let conversation = |name: &str| {
-        Some(Place::Conversation {
+        Some(PagePlace::Conversation {
             name: name.to_owned(),
             skip,
         })
     };
     let document = |id: &str, which| {
-        Some(Place::Document {
+        Some(PagePlace::Document {
             id: id.to_owned(),
             which,
         })
     };
     match (&segments[..], reader) {
-        ([""], Reader::Person) | (["overview"], Reader::Program) => Some(Place::Overview),
-        (["look.css"], Reader::Person) => Some(Place::Style),
+        ([""], PageReader::Person) | (["overview"], PageReader::Program) => Some(PagePlace::Overview),
+        (["look.css"], PageReader::Person) => Some(PagePlace::Style),
         (["conversations", name], _) if !name.is_empty() => conversation(name),
         (["conversations"], _) => conversation(&asked.value("name")?),
-        (["checkpoints", id], _) if !id.is_empty() => Some(Place::Checkpoint {
+        (["checkpoints", id], _) if !id.is_empty() => Some(PagePlace::Checkpoint {
             id: (*id).to_owned(),
             skip,
         }),
-        (["checkpoints", id, "original"], Reader::Person) => document(id, Which::Original),
-        (["checkpoints", id, "result"], Reader::Person) => document(id, Which::Result),
-        (["recall"], _) => Some(Place::Search {
+        (["checkpoints", id, "original"], PageReader::Person) => document(id, DocumentKind::Original),
+        (["checkpoints", id, "result"], PageReader::Person) => document(id, DocumentKind::Result),
+        (["recall"], _) => Some(PagePlace::Search {
             words: asked.value("q").unwrap_or_default(),
             conversation: asked.value("conversation").filter(|key| !key.is_empty()),
         }),
-        (["recall", reference], _) if !reference.is_empty() => Some(Place::Passage {
+        (["recall", reference], _) if !reference.is_empty() => Some(PagePlace::Passage {
             reference: (*reference).to_owned(),
             offset: asked.number("offset"),
             secrets: match asked.value("raw").as_deref() {
-                Some("1") => Shows::Raw,
-                Some(_) | None => Shows::Clean,
+                Some("1") => SecretDisplay::Raw,
+                Some(_) | None => SecretDisplay::Clean,
             },
         }),
         _ => None,
@@ -251,10 +251,10 @@ impl Link {
     }
 
     /// A document of a compaction.
-    pub(super) fn document(up: &str, id: &str, which: Which) -> Self {
+    pub(super) fn document(up: &str, id: &str, which: DocumentKind) -> Self {
         let which = match which {
-            Which::Original => "original",
-            Which::Result => "result",
+            DocumentKind::Original => "original",
+            DocumentKind::Result => "result",
         };
         Self(format!("{up}checkpoints/{}/{which}", encoded(id)))
     }
@@ -280,12 +280,12 @@ impl Link {
 mod tests {
     use super::*;
 
-    fn place_of(address: &str) -> Option<Place> {
+    fn place_of(address: &str) -> Option<PagePlace> {
         let (path, query) = match address.split_once('?') {
             Some((path, query)) => (path, Some(query)),
             None => (address, None),
         };
-        Address::read(&format!("/mainstay/{path}"), query).place
+        PageAddress::read(&format!("/mainstay/{path}"), query).place
     }
 
     #[test]
@@ -303,7 +303,7 @@ mod tests {
             "javascript:alert(1)",
         ] {
             let link = Link::conversation("", name);
-            let expected = Some(Place::Conversation {
+            let expected = Some(PagePlace::Conversation {
                 name: name.to_owned(),
                 skip: 7,
             });
@@ -321,21 +321,21 @@ mod tests {
     #[test]
     fn places_are_where_they_are_and_nowhere_else() {
         let search = |words: &str| {
-            Some(Place::Search {
+            Some(PagePlace::Search {
                 words: words.to_owned(),
                 conversation: None,
             })
         };
-        assert_eq!(place_of(""), Some(Place::Overview));
-        assert_eq!(place_of("api/overview"), Some(Place::Overview));
+        assert_eq!(place_of(""), Some(PagePlace::Overview));
+        assert_eq!(place_of("api/overview"), Some(PagePlace::Overview));
         assert_eq!(place_of("recall?q=two+words%21"), search("two words!"));
         assert_eq!(place_of("api/recall?q=%ff"), search("\u{fffd}"));
         assert_eq!(
             place_of("recall/m01?raw=1&offset=-3"),
-            Some(Place::Passage {
+            Some(PagePlace::Passage {
                 reference: "m01".to_owned(),
                 offset: 0,
-                secrets: Shows::Raw,
+                secrets: SecretDisplay::Raw,
             })
         );
         for nothing in [
@@ -351,7 +351,10 @@ mod tests {
         ] {
             assert_eq!(place_of(nothing), None, "{nothing}");
         }
-        assert_eq!(Address::read("/mainstay/api/recall/m01", None).up, "../../");
-        assert_eq!(Address::read("/mainstay/", Some("refresh=off")).refresh, Refresh::Off);
+        assert_eq!(PageAddress::read("/mainstay/api/recall/m01", None).up, "../../");
+        assert_eq!(
+            PageAddress::read("/mainstay/", Some("refresh=off")).refresh,
+            Refresh::Off
+        );
     }
 }

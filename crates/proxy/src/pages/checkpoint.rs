@@ -6,21 +6,21 @@ use mainstay_store::Dropped;
 use mainstay_store::Loss;
 use serde::Serialize;
 
+use crate::pages::address::DocumentKind;
 use crate::pages::address::Link;
-use crate::pages::address::Shows;
-use crate::pages::address::Which;
+use crate::pages::address::SecretDisplay;
 use crate::pages::figures;
+use crate::pages::markup::HtmlPage;
 use crate::pages::markup::Liveness;
 use crate::pages::markup::Markup;
-use crate::pages::markup::Page;
 use crate::pages::overview;
 use crate::pages::rows;
-use crate::pages::rows::Row;
-use crate::pages::sight::Sight;
+use crate::pages::rows::CompactionRow;
+use crate::pages::sight::PageInputs;
 use crate::pages::standing;
 use crate::pages::standing::Stood;
-use crate::pages::trouble::Trouble;
-use crate::recall::recall_store::Desk;
+use crate::pages::trouble::PageError;
+use crate::recall::recall_store::RecallStore;
 
 /// Dropped texts on a page: more than anybody reads, few enough to open at once.
 const MOST: usize = 100;
@@ -29,9 +29,9 @@ const MOST_OF_A_LINE: usize = 240;
 
 /// Everything on the page; the field names are the documented JSON shape.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Content {
+pub(super) struct CheckpointContent {
     #[serde(flatten)]
-    row: Row,
+    row: CompactionRow,
     engine_version: String,
     prompts: Vec<(String, String)>,
     stands: Option<Stood>,
@@ -55,9 +55,9 @@ struct Lost {
     telling: String,
 }
 
-impl Content {
-    pub(super) fn gather(sight: &Sight, asked: &str, skip: usize) -> Result<Self, Trouble> {
-        let desk = sight.open(Shows::Clean)?;
+impl CheckpointContent {
+    pub(super) fn gather(sight: &PageInputs, asked: &str, skip: usize) -> Result<Self, PageError> {
+        let desk = sight.open(SecretDisplay::Clean)?;
         let id = desk.store.find_checkpoint(asked)?;
         let Checkpoint {
             row,
@@ -70,7 +70,7 @@ impl Content {
         let (losses, next_skip) = losses(&desk, &id, skip)?;
         Ok(Self {
             restore: restoring(&id, &sight.archive()?.store.to_string_lossy()),
-            row: Row::new(row),
+            row: CompactionRow::new(row),
             engine_version,
             prompts,
             stands,
@@ -80,13 +80,13 @@ impl Content {
         })
     }
 
-    pub(super) fn page(&self, up: &str, now: i64) -> Page {
+    pub(super) fn page(&self, up: &str, now: i64) -> HtmlPage {
         let mut body = Markup::default();
         self.draw_figures(&mut body, up, now);
         self.draw_losses(&mut body, up);
         self.draw_standing(&mut body, up);
         self.draw_restoring(&mut body, up);
-        Page {
+        HtmlPage {
             title: format!("Checkpoint {}", self.row.id),
             trail: vec![overview::trail_to(up, &self.row.conversation)],
             query: String::new(),
@@ -198,7 +198,7 @@ impl Content {
             page.own("<p class=\"sub\">and ")
                 .text(&figure(stood.left_out))
                 .own(" more, in ");
-            let link = Link::document(up, &self.row.id, Which::Result);
+            let link = Link::document(up, &self.row.id, DocumentKind::Result);
             page.link(&link, "what went out")
                 .own(", which holds everything unredacted</p>");
         }
@@ -209,12 +209,12 @@ impl Content {
         page.text(&figures::bytes(self.row.original_bytes));
         page.own(". <b>It holds everything unredacted, secrets included.</b></p><p>");
         page.button(
-            &Link::document(up, &self.row.id, Which::Original),
+            &Link::document(up, &self.row.id, DocumentKind::Original),
             "Download the original",
         )
         .own(" ");
         page.button(
-            &Link::document(up, &self.row.id, Which::Result),
+            &Link::document(up, &self.row.id, DocumentKind::Result),
             "Download what went out",
         );
         page.own("</p><p>The same at a prompt:</p>")
@@ -223,7 +223,7 @@ impl Content {
     }
 }
 
-fn losses(desk: &Desk, id: &CheckpointId, skip: usize) -> Result<(Vec<Lost>, Option<usize>), Trouble> {
+fn losses(desk: &RecallStore, id: &CheckpointId, skip: usize) -> Result<(Vec<Lost>, Option<usize>), PageError> {
     let clean = |dropped: Dropped| Dropped {
         text: desk.clean(&dropped.text),
         ..dropped

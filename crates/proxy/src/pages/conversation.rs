@@ -7,34 +7,34 @@ use serde::Serialize;
 use crate::pages::address::Link;
 use crate::pages::address::Refresh;
 use crate::pages::live;
-use crate::pages::live::Live;
+use crate::pages::live::LiveRow;
+use crate::pages::markup::HtmlPage;
 use crate::pages::markup::Liveness;
 use crate::pages::markup::Markup;
-use crate::pages::markup::Page;
 use crate::pages::rows;
+use crate::pages::rows::CompactionRow;
 use crate::pages::rows::Names;
-use crate::pages::rows::Row;
-use crate::pages::sight::Sight;
-use crate::pages::trouble::Trouble;
+use crate::pages::sight::PageInputs;
+use crate::pages::trouble::PageError;
 
 /// Compactions on a page; a long session has some dozens.
 const MOST: usize = 100;
 
 /// Everything on the page; the field names are the documented JSON shape.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Content {
+pub(super) struct ConversationContent {
     conversation: String,
     /// As it goes; several where the client went back and took another way.
-    sessions: Vec<Live>,
-    checkpoints: Vec<Row>,
+    sessions: Vec<LiveRow>,
+    checkpoints: Vec<CompactionRow>,
     next_skip: Option<usize>,
     trouble: Option<String>,
     #[serde(skip)]
     skip: usize,
 }
 
-impl Content {
-    pub(super) fn gather(sight: &Sight, name: &str, skip: usize) -> Result<Self, Trouble> {
+impl ConversationContent {
+    pub(super) fn gather(sight: &PageInputs, name: &str, skip: usize) -> Result<Self, PageError> {
         let mut sessions = sight.sessions();
         sessions.retain(|session| session.conversation == name);
         let (checkpoints, next_skip, trouble) = match checkpoints(sight, name, skip) {
@@ -44,7 +44,7 @@ impl Content {
         if sessions.is_empty() && checkpoints.is_empty() {
             return Err(trouble.unwrap_or_else(|| {
                 let words = "No conversation of this name is remembered, and the store holds no compaction of one.";
-                Trouble::new(StatusCode::NOT_FOUND, "not-found", words)
+                PageError::new(StatusCode::NOT_FOUND, "not-found", words)
             }));
         }
         Ok(Self {
@@ -57,7 +57,7 @@ impl Content {
         })
     }
 
-    pub(super) fn page(&self, up: &str, refresh: Refresh, now: i64) -> Page {
+    pub(super) fn page(&self, up: &str, refresh: Refresh, now: i64) -> HtmlPage {
         let mut body = Markup::default();
         for session in &self.sessions {
             live::draw_one(&mut body, session, up, now);
@@ -77,7 +77,7 @@ impl Content {
                 .link(&own.clone().with("skip", &skip.to_string()), "Older ones")
                 .own("</p>");
         }
-        Page {
+        HtmlPage {
             title: self.conversation.clone(),
             trail: Vec::new(),
             query: String::new(),
@@ -90,11 +90,14 @@ impl Content {
     }
 }
 
-fn checkpoints(sight: &Sight, name: &str, skip: usize) -> Result<(Vec<Row>, Option<usize>), Trouble> {
+fn checkpoints(sight: &PageInputs, name: &str, skip: usize) -> Result<(Vec<CompactionRow>, Option<usize>), PageError> {
     let store = Store::open_existing(&sight.archive()?.store)?;
     // One more than is shown, to know whether there are more.
     let end = skip.saturating_add(MOST);
     let rows = store.checkpoints(Some(name), end.saturating_add(1))?;
     let next = (rows.len() > end).then_some(end);
-    Ok((rows.into_iter().skip(skip).take(MOST).map(Row::new).collect(), next))
+    Ok((
+        rows.into_iter().skip(skip).take(MOST).map(CompactionRow::new).collect(),
+        next,
+    ))
 }

@@ -19,28 +19,28 @@ use serde::Serialize;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use crate::http::refusal::Refusal;
-use crate::http::response_body::Reply;
-use crate::mcp::Endpoint;
-use crate::pages::address::Address;
-use crate::pages::address::Place;
-use crate::pages::address::Reader;
-use crate::pages::address::Shows;
-use crate::pages::address::Which;
+use crate::http::refusal::HttpRefusal;
+use crate::http::response_body::ResponseBody;
+use crate::mcp::McpEndpoint;
+use crate::pages::address::DocumentKind;
+use crate::pages::address::PageAddress;
+use crate::pages::address::PagePlace;
+use crate::pages::address::PageReader;
+use crate::pages::address::SecretDisplay;
 use crate::pages::checkpoint;
 use crate::pages::conversation;
-use crate::pages::markup::Page;
+use crate::pages::markup::HtmlPage;
 use crate::pages::overview;
 use crate::pages::passage;
 use crate::pages::search;
-use crate::pages::sight::Sight;
-use crate::pages::trouble::Trouble;
+use crate::pages::sight::PageInputs;
+use crate::pages::trouble::PageError;
 use crate::recall::Recall;
-use crate::recall::Scope;
-use crate::recall::Secrets;
-use crate::session::Archive;
-use crate::session::fail_open::Counsel;
-use crate::session::fail_open::Desk;
+use crate::recall::RecallScope;
+use crate::recall::SecretVisibility;
+use crate::session::StoreLocation;
+use crate::session::fail_open::FailOpenCaller;
+use crate::session::fail_open::SessionBackend;
 
 /// Pages drawn at once: each may read and clean megabytes, and agents come first.
 const MOST_DRAWN: usize = 4;
@@ -60,30 +60,35 @@ const BYTES: &str = "application/octet-stream";
 
 /// Draws pages, and answers agents that recall.
 pub(crate) struct Dashboard {
-    archive: Option<Archive>,
-    endpoint: Option<Endpoint>,
+    archive: Option<StoreLocation>,
+    endpoint: Option<McpEndpoint>,
     seats: Arc<Semaphore>,
 }
 
 impl Dashboard {
     /// Pages about what this counsel knows and keeps.
-    pub(crate) fn new(counsel: &dyn Counsel) -> Self {
-        let archive = counsel.archive();
-        let recall = |archive: &Archive| {
-            let secrets = Secrets::Hidden(archive.redact);
-            Recall::new(archive.store.clone(), secrets, Scope::Everything)
+    pub(crate) fn new(backend: &dyn SessionBackend) -> Self {
+        let archive = backend.archive();
+        let recall = |archive: &StoreLocation| {
+            let secrets = SecretVisibility::Hidden(archive.redact);
+            Recall::new(archive.store.clone(), secrets, RecallScope::Everything)
         };
         Self {
-            endpoint: archive.as_ref().map(|archive| Endpoint::new(recall(archive))),
+            endpoint: archive.as_ref().map(|archive| McpEndpoint::new(recall(archive))),
             archive,
             seats: Arc::new(Semaphore::new(MOST_DRAWN)),
         }
     }
 
     /// The answer to a request for a page at a path.
-    pub(crate) async fn respond<B>(&self, desk: &Desk, path: &str, request: &Request<B>) -> Response<Reply> {
-        let address = Address::read(path, request.uri().query());
-        if !path.ends_with('/') && address.up.is_empty() && address.place == Some(Place::Overview) {
+    pub(crate) async fn respond<B>(
+        &self,
+        desk: &FailOpenCaller,
+        path: &str,
+        request: &Request<B>,
+    ) -> Response<ResponseBody> {
+        let address = PageAddress::read(path, request.uri().query());
+        if !path.ends_with('/') && address.up.is_empty() && address.place == Some(PagePlace::Overview) {
             // Links begin behind the slash.
             return redirect("mainstay/");
         }
@@ -94,25 +99,30 @@ impl Dashboard {
         drawn.answer()
     }
 
-    async fn draw(&self, desk: &Desk, address: Address, headers: &HeaderMap) -> Result<Drawn, Trouble> {
-        let place = address.place.clone().ok_or_else(Trouble::nothing_here)?;
+    async fn draw(
+        &self,
+        desk: &FailOpenCaller,
+        address: PageAddress,
+        headers: &HeaderMap,
+    ) -> Result<RenderedPage, PageError> {
+        let place = address.place.clone().ok_or_else(PageError::nothing_here)?;
         if is_raw(&place) && is_led_here(headers) {
             let words = "Another website led here. Open what is unredacted from the pages themselves.";
-            return Err(Trouble::new(StatusCode::FORBIDDEN, "origin", words));
+            return Err(PageError::new(StatusCode::FORBIDDEN, "origin", words));
         }
-        let wants_figures = matches!(place, Place::Overview | Place::Conversation { .. });
+        let wants_figures = matches!(place, PagePlace::Overview | PagePlace::Conversation { .. });
         let overview = match wants_figures {
             // A keeper that does not answer must not take the pages with it.
             true => desk.overview().await.ok().flatten(),
             false => None,
         };
-        let sight = Sight {
+        let sight = PageInputs {
             overview,
             archive: self.archive.clone(),
             now: now(),
         };
         let busy = || {
-            Trouble::new(
+            PageError::new(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "busy",
                 "Too many pages are being drawn; try again.",
@@ -125,14 +135,14 @@ impl Dashboard {
             drawn
         });
         let broken = "The page could not be drawn: that is a mistake in Mainstay.";
-        let broken = |_| Trouble::new(StatusCode::INTERNAL_SERVER_ERROR, "panic", broken);
+        let broken = |_| PageError::new(StatusCode::INTERNAL_SERVER_ERROR, "panic", broken);
         drawn.await.map_err(broken)?
     }
 
     /// The answer to an agent that recalls.
-    pub(crate) async fn recall(&self, request: Request<Incoming>) -> Response<Reply> {
+    pub(crate) async fn recall(&self, request: Request<Incoming>) -> Response<ResponseBody> {
         let Some(endpoint) = &self.endpoint else {
-            return Refusal::new(StatusCode::NOT_FOUND, "path", "there is nothing here").answer();
+            return HttpRefusal::new(StatusCode::NOT_FOUND, "path", "there is nothing here").answer();
         };
         let answered = async {
             let (head, body) = endpoint.respond(request).await.into_parts();
@@ -141,25 +151,25 @@ impl Dashboard {
                 Ok(body) => body.to_bytes(),
                 Err(never) => match never {},
             };
-            Response::from_parts(head, Reply::whole(body))
+            Response::from_parts(head, ResponseBody::whole(body))
         };
         match timeout(RECALL_PATIENCE, answered).await {
             Ok(response) => response,
-            Err(_) => Refusal::new(StatusCode::REQUEST_TIMEOUT, "slow", "the request took too long").answer(),
+            Err(_) => HttpRefusal::new(StatusCode::REQUEST_TIMEOUT, "slow", "the request took too long").answer(),
         }
     }
 }
 
 /// Whether a place shows what is unredacted.
-fn is_raw(place: &Place) -> bool {
+fn is_raw(place: &PagePlace) -> bool {
     match place {
-        Place::Document { .. } => true,
-        Place::Passage { secrets, .. } => *secrets == Shows::Raw,
-        Place::Overview
-        | Place::Style
-        | Place::Conversation { .. }
-        | Place::Checkpoint { .. }
-        | Place::Search { .. } => false,
+        PagePlace::Document { .. } => true,
+        PagePlace::Passage { secrets, .. } => *secrets == SecretDisplay::Raw,
+        PagePlace::Overview
+        | PagePlace::Style
+        | PagePlace::Conversation { .. }
+        | PagePlace::Checkpoint { .. }
+        | PagePlace::Search { .. } => false,
     }
 }
 
@@ -175,14 +185,14 @@ fn now() -> i64 {
 }
 
 /// What was drawn.
-struct Drawn {
+struct RenderedPage {
     kind: &'static str,
     /// The name under which it is saved, where it is.
     saved_as: Option<String>,
     body: Bytes,
 }
 
-impl Drawn {
+impl RenderedPage {
     fn new(kind: &'static str, body: String) -> Self {
         Self {
             kind,
@@ -191,9 +201,9 @@ impl Drawn {
         }
     }
 
-    fn answer(self) -> Response<Reply> {
+    fn answer(self) -> Response<ResponseBody> {
         let policy = if self.saved_as.is_some() { SANDBOX } else { POLICY };
-        let mut response = dressed(Reply::whole(self.body), self.kind, policy);
+        let mut response = dressed(ResponseBody::whole(self.body), self.kind, policy);
         let saved_as = self.saved_as.map(|name| format!("attachment; filename=\"{name}\""));
         if let Some(value) = saved_as.and_then(|text| HeaderValue::from_str(&text).ok()) {
             response.headers_mut().insert(header::CONTENT_DISPOSITION, value);
@@ -202,80 +212,80 @@ impl Drawn {
     }
 }
 
-fn drawn(place: &Place, address: &Address, sight: &Sight) -> Result<Drawn, Trouble> {
+fn drawn(place: &PagePlace, address: &PageAddress, sight: &PageInputs) -> Result<RenderedPage, PageError> {
     let (up, now) = (address.up.as_str(), sight.now);
     match place {
-        Place::Overview => {
-            let content = overview::Content::gather(sight);
+        PagePlace::Overview => {
+            let content = overview::OverviewContent::gather(sight);
             Ok(address.drawn(&content, || content.page(up, address.refresh, now)))
         }
-        Place::Style => Ok(Drawn::new(CSS, [LOOK, include_str!("dashboard.css")].concat())),
-        Place::Conversation { name, skip } => {
-            let content = conversation::Content::gather(sight, name, *skip)?;
+        PagePlace::Style => Ok(RenderedPage::new(CSS, [LOOK, include_str!("dashboard.css")].concat())),
+        PagePlace::Conversation { name, skip } => {
+            let content = conversation::ConversationContent::gather(sight, name, *skip)?;
             Ok(address.drawn(&content, || content.page(up, address.refresh, now)))
         }
-        Place::Checkpoint { id, skip } => {
-            let content = checkpoint::Content::gather(sight, id, *skip)?;
+        PagePlace::Checkpoint { id, skip } => {
+            let content = checkpoint::CheckpointContent::gather(sight, id, *skip)?;
             Ok(address.drawn(&content, || content.page(up, now)))
         }
-        Place::Document { id, which } => document(sight, id, *which),
-        Place::Search { words, conversation } => {
-            let content = search::Content::gather(sight, words, conversation.as_deref())?;
+        PagePlace::Document { id, which } => document(sight, id, *which),
+        PagePlace::Search { words, conversation } => {
+            let content = search::SearchContent::gather(sight, words, conversation.as_deref())?;
             Ok(address.drawn(&content, || content.page(up)))
         }
-        Place::Passage {
+        PagePlace::Passage {
             reference,
             offset,
             secrets,
         } => {
-            let content = passage::Content::gather(sight, reference, *offset, *secrets)?;
+            let content = passage::PassageContent::gather(sight, reference, *offset, *secrets)?;
             Ok(address.drawn(&content, || content.page(up)))
         }
     }
 }
 
-impl Address {
+impl PageAddress {
     /// Content for whoever reads it.
-    fn drawn(&self, content: &impl Serialize, page: impl FnOnce() -> Page) -> Drawn {
+    fn drawn(&self, content: &impl Serialize, page: impl FnOnce() -> HtmlPage) -> RenderedPage {
         match self.reader {
-            Reader::Person => Drawn::new(HTML, page().whole(&self.up)),
-            Reader::Program => {
+            PageReader::Person => RenderedPage::new(HTML, page().whole(&self.up)),
+            PageReader::Program => {
                 let text = serde_json::to_string(content).expect("content has text keys and no failing parts");
-                Drawn::new(JSON, text)
+                RenderedPage::new(JSON, text)
             }
         }
     }
 }
 
 /// The exact bytes of a document.
-fn document(sight: &Sight, asked: &str, which: Which) -> Result<Drawn, Trouble> {
-    let desk = sight.open(Shows::Raw)?;
+fn document(sight: &PageInputs, asked: &str, which: DocumentKind) -> Result<RenderedPage, PageError> {
+    let desk = sight.open(SecretDisplay::Raw)?;
     let id = desk.store.find_checkpoint(asked)?;
     let (body, word) = match which {
-        Which::Original => (desk.store.original(&id)?, "original"),
-        Which::Result => (desk.store.result(&id)?, "result"),
+        DocumentKind::Original => (desk.store.original(&id)?, "original"),
+        DocumentKind::Result => (desk.store.result(&id)?, "result"),
     };
-    Ok(Drawn {
+    Ok(RenderedPage {
         kind: BYTES,
         saved_as: Some(format!("mainstay-{id}-{word}.json")),
         body: Bytes::from(body),
     })
 }
 
-fn refuse(trouble: &Trouble, address: &Address) -> Response<Reply> {
+fn refuse(trouble: &PageError, address: &PageAddress) -> Response<ResponseBody> {
     let mut response = match address.reader {
-        Reader::Program => Refusal::new(trouble.status, trouble.code, trouble.words.as_str()).answer(),
-        Reader::Person => {
+        PageReader::Program => HttpRefusal::new(trouble.status, trouble.code, trouble.words.as_str()).answer(),
+        PageReader::Person => {
             let page = trouble.page().whole(&address.up);
-            dressed(Reply::whole(Bytes::from(page)), HTML, POLICY)
+            dressed(ResponseBody::whole(Bytes::from(page)), HTML, POLICY)
         }
     };
     *response.status_mut() = trouble.status;
     response
 }
 
-fn redirect(to: &'static str) -> Response<Reply> {
-    let mut response = dressed(Reply::whole(Bytes::new()), HTML, POLICY);
+fn redirect(to: &'static str) -> Response<ResponseBody> {
+    let mut response = dressed(ResponseBody::whole(Bytes::new()), HTML, POLICY);
     *response.status_mut() = StatusCode::PERMANENT_REDIRECT;
     response
         .headers_mut()
@@ -283,7 +293,7 @@ fn redirect(to: &'static str) -> Response<Reply> {
     response
 }
 
-fn dressed(body: Reply, kind: &'static str, policy: &'static str) -> Response<Reply> {
+fn dressed(body: ResponseBody, kind: &'static str, policy: &'static str) -> Response<ResponseBody> {
     let mut response = Response::new(body);
     let headers = response.headers_mut();
     let fixed = [

@@ -82,7 +82,7 @@ pub(super) fn opening(text: &str, letters: usize) -> String {
 
 /// How full a window is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Fill {
+pub(super) struct WindowFill {
     /// Tokens of the prompt that went out.
     pub(super) prompt: u64,
     /// What it would have been.
@@ -96,7 +96,7 @@ pub(super) struct Fill {
 /// From this share of the window on a prompt is about not to fit: the highest level of pressure.
 const CRITICAL: f64 = 0.95;
 
-impl Fill {
+impl WindowFill {
     /// Its place on a bar of a hundred; nothing stands beyond the end.
     fn place(self, tokens: u64) -> f64 {
         (tokens as f64 / self.window.max(1) as f64).min(1.0) * 100.0
@@ -169,12 +169,12 @@ mod tests {
 
     #[test]
     fn a_bar_ends_where_the_window_does() {
-        let drawn = |fill: Fill| {
+        let drawn = |fill: WindowFill| {
             let mut page = Markup::default();
             fill.draw(&mut page);
             page.into_text()
         };
-        let fill = Fill {
+        let fill = WindowFill {
             prompt: 50,
             whole: u64::MAX,
             threshold: 60,
@@ -185,8 +185,8 @@ mod tests {
             text.contains("bar calm") && text.contains("width=\"25.00\"") && text.contains("width=\"100.00\""),
             "{text}"
         );
-        assert!(drawn(Fill { prompt: 60, ..fill }).contains("bar due"));
-        assert!(drawn(Fill { prompt: 190, ..fill }).contains("bar critical"));
-        assert!(drawn(Fill { window: 0, ..fill }).contains("nothing sent"));
+        assert!(drawn(WindowFill { prompt: 60, ..fill }).contains("bar due"));
+        assert!(drawn(WindowFill { prompt: 190, ..fill }).contains("bar critical"));
+        assert!(drawn(WindowFill { window: 0, ..fill }).contains("nothing sent"));
     }
 }

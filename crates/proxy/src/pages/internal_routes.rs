@@ -11,14 +11,14 @@ use http::header::CACHE_CONTROL;
 use http::header::CONTENT_TYPE;
 use hyper::body::Incoming;
 
-use crate::http::auth::Door;
-use crate::http::auth::Entered;
-use crate::http::refusal::Refusal;
-use crate::http::response_body::Reply;
-use crate::http::routing::Own;
-use crate::metrics::Metrics;
+use crate::http::auth::AdmittedRequest;
+use crate::http::auth::AuthPolicy;
+use crate::http::refusal::HttpRefusal;
+use crate::http::response_body::ResponseBody;
+use crate::http::routing::InternalRoute;
+use crate::metrics::ProxyMetrics;
 use crate::pages::dashboard::Dashboard;
-use crate::session::fail_open::Desk;
+use crate::session::fail_open::FailOpenCaller;
 
 /// Whether the server takes new requests, for the readiness probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,22 +32,22 @@ pub(crate) enum Readiness {
 /// What the pages show, and what they are answered from.
 pub(crate) struct PageSources<'a> {
     pub(crate) readiness: Readiness,
-    pub(crate) metrics: &'a Metrics,
-    pub(crate) door: &'a Door,
-    pub(crate) desk: &'a Desk,
+    pub(crate) metrics: &'a ProxyMetrics,
+    pub(crate) auth: &'a AuthPolicy,
+    pub(crate) desk: &'a FailOpenCaller,
     pub(crate) dashboard: &'a Dashboard,
 }
 
 /// Answers a request for one of our pages.
 pub(crate) async fn page(
     sources: &PageSources<'_>,
-    page: Own,
-    entered: &Entered,
+    page: InternalRoute,
+    entered: &AdmittedRequest,
     request: Request<Incoming>,
-) -> Response<Reply> {
+) -> Response<ResponseBody> {
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
-    if matches!(page, Own::Dashboard | Own::Mcp) && !sources.door.sees_everything(&entered.tenant) {
-        return Refusal::new(
+    if matches!(page, InternalRoute::Dashboard | InternalRoute::Mcp) && !sources.auth.sees_everything(&entered.tenant) {
+        return HttpRefusal::new(
             StatusCode::FORBIDDEN,
             "operator",
             "these pages show what all clients do; a token is let in that the configuration marks with operator = true",
@@ -55,19 +55,19 @@ pub(crate) async fn page(
         .answer();
     }
     match page {
-        Own::Health if reads => text(StatusCode::OK, PLAIN, "ok\n".to_owned()),
-        Own::Ready if reads => match sources.readiness {
+        InternalRoute::Health if reads => text(StatusCode::OK, PLAIN, "ok\n".to_owned()),
+        InternalRoute::Ready if reads => match sources.readiness {
             Readiness::Ready => text(StatusCode::OK, PLAIN, "ready\n".to_owned()),
             Readiness::Stopping => text(StatusCode::SERVICE_UNAVAILABLE, PLAIN, "stopping\n".to_owned()),
         },
-        Own::Metrics if reads => text(StatusCode::OK, OPEN_METRICS, sources.metrics.text()),
-        Own::Dashboard if reads => sources.dashboard.respond(sources.desk, &entered.path, &request).await,
+        InternalRoute::Metrics if reads => text(StatusCode::OK, OPEN_METRICS, sources.metrics.text()),
+        InternalRoute::Dashboard if reads => sources.dashboard.respond(sources.desk, &entered.path, &request).await,
         // Which methods there are is said there.
-        Own::Mcp => sources.dashboard.recall(request).await,
-        Own::Health | Own::Ready | Own::Metrics | Own::Dashboard => {
-            Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "method", "this page is only read").answer()
+        InternalRoute::Mcp => sources.dashboard.recall(request).await,
+        InternalRoute::Health | InternalRoute::Ready | InternalRoute::Metrics | InternalRoute::Dashboard => {
+            HttpRefusal::new(StatusCode::METHOD_NOT_ALLOWED, "method", "this page is only read").answer()
         }
-        Own::Nothing => Refusal::new(StatusCode::NOT_FOUND, "path", "there is nothing here").answer(),
+        InternalRoute::Nothing => HttpRefusal::new(StatusCode::NOT_FOUND, "path", "there is nothing here").answer(),
     }
 }
 
@@ -75,8 +75,8 @@ const PLAIN: &str = "text/plain; charset=utf-8";
 /// As the exposition format has it.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-fn text(status: StatusCode, content_type: &'static str, text: String) -> Response<Reply> {
-    let mut response = Response::new(Reply::whole(Bytes::from(text)));
+fn text(status: StatusCode, content_type: &'static str, text: String) -> Response<ResponseBody> {
+    let mut response = Response::new(ResponseBody::whole(Bytes::from(text)));
     *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));

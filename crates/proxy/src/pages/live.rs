@@ -5,14 +5,14 @@ use serde::Serialize;
 
 use crate::pages::address::Link;
 use crate::pages::figures;
-use crate::pages::figures::Fill;
+use crate::pages::figures::WindowFill;
 use crate::pages::markup::Markup;
 use crate::recall::quote;
-use crate::session::Session;
+use crate::session::SessionStatus;
 
 /// One conversation; the field names are the documented JSON shape.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Live {
+pub(super) struct LiveRow {
     pub(super) conversation: String,
     pub(super) model: String,
     pub(super) began: String,
@@ -37,8 +37,8 @@ pub(super) struct Live {
     pub(super) stamp: i64,
 }
 
-impl Live {
-    pub(super) fn new(session: &Session) -> Self {
+impl LiveRow {
+    pub(super) fn new(session: &SessionStatus) -> Self {
         // Nothing that was answered costs nothing: where it seems to, the prices are not known.
         let is_priced = session.cost_whole > 0.0;
         Self {
@@ -75,8 +75,8 @@ impl Live {
         self.cost.is_none() && self.prompt_tokens > 0
     }
 
-    fn fill(&self) -> Fill {
-        Fill {
+    fn fill(&self) -> WindowFill {
+        WindowFill {
             prompt: self.prompt,
             whole: self.prompt_whole,
             threshold: self.threshold,
@@ -105,7 +105,7 @@ fn dollars(amount: Option<f64>) -> String {
 }
 
 /// A table of conversations.
-pub(super) fn draw(page: &mut Markup, sessions: &[Live], up: &str, now: i64) {
+pub(super) fn draw(page: &mut Markup, sessions: &[LiveRow], up: &str, now: i64) {
     let heads = [
         "Conversation",
         "Pressure of the last prompt",
@@ -142,7 +142,7 @@ pub(super) fn draw(page: &mut Markup, sessions: &[Live], up: &str, now: i64) {
 }
 
 /// One conversation's figures, on its own page.
-pub(super) fn draw_one(page: &mut Markup, session: &Live, up: &str, now: i64) {
+pub(super) fn draw_one(page: &mut Markup, session: &LiveRow, up: &str, now: i64) {
     page.own("<div class=\"card live\"><div class=\"pressure\">");
     session.draw_pressure(page);
     page.own("</div><dl class=\"properties\">");

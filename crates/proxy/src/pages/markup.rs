@@ -107,7 +107,7 @@ impl Markup {
 }
 
 /// A page before it is put into its frame.
-pub(super) struct Page {
+pub(super) struct HtmlPage {
     /// Its title.
     pub(super) title: String,
     /// What leads to it: names with where they lead.
@@ -141,7 +141,7 @@ impl Liveness {
     }
 }
 
-impl Page {
+impl HtmlPage {
     /// The whole page; `up` leads from where it is to the first one.
     pub(super) fn whole(&self, up: &str) -> String {
         let mut page = Markup::default();
@@ -186,7 +186,7 @@ mod tests {
         body.text(hostile).name(hostile).lines(hostile).warning(hostile);
         body.figure("a", hostile)
             .link(&Link::conversation("", hostile), hostile);
-        let page = Page {
+        let page = HtmlPage {
             title: hostile.to_owned(),
             trail: vec![(Link::passage("", hostile), hostile.to_owned())],
             query: hostile.to_owned(),

@@ -7,16 +7,16 @@ use crate::pages::address::Link;
 use crate::pages::address::Refresh;
 use crate::pages::figures;
 use crate::pages::live;
-use crate::pages::live::Live;
+use crate::pages::live::LiveRow;
+use crate::pages::markup::HtmlPage;
 use crate::pages::markup::Liveness;
 use crate::pages::markup::Markup;
-use crate::pages::markup::Page;
 use crate::pages::rows;
+use crate::pages::rows::CompactionRow;
 use crate::pages::rows::Names;
-use crate::pages::rows::Row;
-use crate::pages::sight::Sight;
-use crate::pages::trouble::Trouble;
-use crate::session::Overview;
+use crate::pages::sight::PageInputs;
+use crate::pages::trouble::PageError;
+use crate::session::SessionsOverview;
 
 /// What figures mean.
 const MEANING: &str = include_str!("meaning.html");
@@ -28,12 +28,12 @@ const MOST_SHOWN: usize = 100;
 
 /// Everything on the page; the field names are the documented JSON shape.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Content {
+pub(super) struct OverviewContent {
     policy: Policy,
     totals: Totals,
-    sessions: Vec<Live>,
+    sessions: Vec<LiveRow>,
     kept: Option<Kept>,
-    newest: Vec<Row>,
+    newest: Vec<CompactionRow>,
     /// Why nothing is said of the store.
     trouble: Option<String>,
 }
@@ -71,8 +71,8 @@ struct Kept {
     tokens_after: u64,
 }
 
-impl Content {
-    pub(super) fn gather(sight: &Sight) -> Self {
+impl OverviewContent {
+    pub(super) fn gather(sight: &PageInputs) -> Self {
         let sessions = sight.sessions();
         let (kept, newest, trouble) = match kept(sight) {
             Ok((kept, newest)) => (Some(kept), newest, None),
@@ -88,7 +88,7 @@ impl Content {
         }
     }
 
-    pub(super) fn page(&self, up: &str, refresh: Refresh, now: i64) -> Page {
+    pub(super) fn page(&self, up: &str, refresh: Refresh, now: i64) -> HtmlPage {
         let mut body = Markup::default();
         self.totals.draw(&mut body, self.kept.as_ref());
         body.own("<h2>Conversations</h2>");
@@ -113,7 +113,7 @@ impl Content {
         };
         self.policy.draw(&mut body);
         body.own(MEANING);
-        Page {
+        HtmlPage {
             title: "Mainstay proxy".to_owned(),
             trail: Vec::new(),
             query: String::new(),
@@ -123,7 +123,7 @@ impl Content {
     }
 }
 
-fn kept(sight: &Sight) -> Result<(Kept, Vec<Row>), Trouble> {
+fn kept(sight: &PageInputs) -> Result<(Kept, Vec<CompactionRow>), PageError> {
     let store = Store::open_existing(&sight.archive()?.store)?;
     let stats = store.stats(None)?;
     let kept = Kept {
@@ -133,13 +133,13 @@ fn kept(sight: &Sight) -> Result<(Kept, Vec<Row>), Trouble> {
         tokens_after: stats.tokens_after,
     };
     let newest = store.checkpoints(None, NEWEST)?;
-    Ok((kept, newest.into_iter().map(Row::new).collect()))
+    Ok((kept, newest.into_iter().map(CompactionRow::new).collect()))
 }
 
 impl Policy {
-    fn new(sight: &Sight) -> Self {
+    fn new(sight: &PageInputs) -> Self {
         let unknown = || "not known".to_owned();
-        let of = |read: fn(&Overview) -> String| sight.overview.as_ref().map_or_else(unknown, read);
+        let of = |read: fn(&SessionsOverview) -> String| sight.overview.as_ref().map_or_else(unknown, read);
         Self {
             timing: of(|overview| overview.timing.clone()),
             engine: of(|overview| overview.engine.to_owned()),
@@ -177,7 +177,7 @@ impl Policy {
 }
 
 impl Totals {
-    fn of(sessions: &[Live]) -> Self {
+    fn of(sessions: &[LiveRow]) -> Self {
         let mut totals = Totals {
             conversations: sessions.len(),
             ..Totals::default()

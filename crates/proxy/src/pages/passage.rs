@@ -6,14 +6,14 @@ use mainstay_store::reference_in;
 use serde::Serialize;
 
 use crate::pages::address::Link;
-use crate::pages::address::Shows;
+use crate::pages::address::SecretDisplay;
 use crate::pages::figures;
+use crate::pages::markup::HtmlPage;
 use crate::pages::markup::Liveness;
 use crate::pages::markup::Markup;
-use crate::pages::markup::Page;
 use crate::pages::overview;
-use crate::pages::sight::Sight;
-use crate::pages::trouble::Trouble;
+use crate::pages::sight::PageInputs;
+use crate::pages::trouble::PageError;
 use crate::recall::quote;
 
 /// Bytes of a page: browsers draw a text of this size at once.
@@ -67,7 +67,7 @@ impl Where {
 
 /// Everything on the page; the field names are the documented JSON shape.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Content {
+pub(super) struct PassageContent {
     reference: String,
     text: String,
     offset: usize,
@@ -78,13 +78,18 @@ pub(super) struct Content {
     place: Where,
 }
 
-impl Content {
-    pub(super) fn gather(sight: &Sight, asked: &str, offset: usize, secrets: Shows) -> Result<Self, Trouble> {
+impl PassageContent {
+    pub(super) fn gather(
+        sight: &PageInputs,
+        asked: &str,
+        offset: usize,
+        secrets: SecretDisplay,
+    ) -> Result<Self, PageError> {
         let desk = sight.open(secrets)?;
         let reference = reference_in(asked).unwrap_or_else(|| asked.trim().to_owned());
         let fetched = desk.store.fetch(&reference)?.ok_or_else(|| {
             let words = "Nothing is kept under this reference.";
-            Trouble::new(StatusCode::NOT_FOUND, "not-found", words)
+            PageError::new(StatusCode::NOT_FOUND, "not-found", words)
         })?;
         // Cleaned whole: a part may lack what tells a secret from other words.
         let whole = desk.clean(&String::from_utf8_lossy(&fetched.original));
@@ -96,12 +101,12 @@ impl Content {
             offset: start,
             next_offset: (end < whole.len()).then_some(end),
             size: whole.len(),
-            is_raw: secrets == Shows::Raw,
+            is_raw: secrets == SecretDisplay::Raw,
             place: Where::new(fetched.mention),
         })
     }
 
-    pub(super) fn page(&self, up: &str) -> Page {
+    pub(super) fn page(&self, up: &str) -> HtmlPage {
         let mut body = Markup::default();
         body.own("<p>");
         self.place.draw(&mut body);
@@ -131,7 +136,7 @@ impl Content {
         );
         let checkpoint = self.place.checkpoint.as_deref();
         trail.extend(checkpoint.map(|id| (Link::checkpoint(up, id), format!("Checkpoint {id}"))));
-        Page {
+        HtmlPage {
             title: self.reference.clone(),
             trail,
             query: String::new(),

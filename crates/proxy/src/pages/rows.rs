@@ -10,7 +10,7 @@ use crate::recall::quote;
 
 /// One compaction; the field names are the documented JSON shape.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Row {
+pub(super) struct CompactionRow {
     pub(super) id: String,
     pub(super) created: String,
     pub(super) conversation: String,
@@ -30,7 +30,7 @@ pub(super) struct Row {
     pub(super) stamp: i64,
 }
 
-impl Row {
+impl CompactionRow {
     pub(super) fn new(kept: CheckpointRow) -> Self {
         Self {
             id: kept.id.to_string(),
@@ -68,7 +68,13 @@ pub(super) enum Names {
 }
 
 /// A table of compactions.
-pub(super) fn draw<'a>(page: &'a mut Markup, rows: &[Row], names: Names, up: &str, now: i64) -> &'a mut Markup {
+pub(super) fn draw<'a>(
+    page: &'a mut Markup,
+    rows: &[CompactionRow],
+    names: Names,
+    up: &str,
+    now: i64,
+) -> &'a mut Markup {
     let heads: &[&'static str] = match names {
         Names::Shown => &[
             "Checkpoint",
@@ -120,7 +126,7 @@ pub(super) fn draw<'a>(page: &'a mut Markup, rows: &[Row], names: Names, up: &st
 }
 
 /// Messages before and after.
-pub(super) fn messages(row: &Row) -> String {
+pub(super) fn messages(row: &CompactionRow) -> String {
     let [before, after] = [row.messages_before, row.messages_after].map(figures::number);
     format!("{before} → {after}")
 }

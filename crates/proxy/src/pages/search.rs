@@ -6,14 +6,14 @@ use mainstay_store::Scope;
 use serde::Serialize;
 
 use crate::pages::address::Link;
-use crate::pages::address::Shows;
+use crate::pages::address::SecretDisplay;
 use crate::pages::figures;
+use crate::pages::markup::HtmlPage;
 use crate::pages::markup::Liveness;
 use crate::pages::markup::Markup;
-use crate::pages::markup::Page;
 use crate::pages::passage::Where;
-use crate::pages::sight::Sight;
-use crate::pages::trouble::Trouble;
+use crate::pages::sight::PageInputs;
+use crate::pages::trouble::PageError;
 
 /// Texts on a page: what is not among these needs other words.
 const MOST: usize = 50;
@@ -22,7 +22,7 @@ const MOST_OF_A_SNIPPET: usize = 320;
 
 /// Everything on the page; the field names are the documented JSON shape.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Content {
+pub(super) struct SearchContent {
     words: String,
     conversation: Option<String>,
     hits: Vec<Found>,
@@ -48,12 +48,12 @@ impl Found {
     }
 }
 
-impl Content {
-    pub(super) fn gather(sight: &Sight, words: &str, conversation: Option<&str>) -> Result<Self, Trouble> {
+impl SearchContent {
+    pub(super) fn gather(sight: &PageInputs, words: &str, conversation: Option<&str>) -> Result<Self, PageError> {
         let hits = match words.trim() {
             "" => Vec::new(),
             words => {
-                let desk = sight.open(Shows::Clean)?;
+                let desk = sight.open(SecretDisplay::Clean)?;
                 let scope = conversation.map_or(Scope::Everything, Scope::Conversation);
                 desk.store.find_shown(words, scope, MOST, &|text| desk.clean(text))?
             }
@@ -65,7 +65,7 @@ impl Content {
         })
     }
 
-    pub(super) fn page(&self, up: &str) -> Page {
+    pub(super) fn page(&self, up: &str) -> HtmlPage {
         let mut body = Markup::default();
         if let Some(conversation) = &self.conversation {
             body.own("<p>In ")
@@ -108,7 +108,7 @@ impl Content {
         if self.hits.len() == MOST {
             body.own("<p class=\"sub\">There may be more: use more words.</p>");
         }
-        Page {
+        HtmlPage {
             title: "What was dropped".to_owned(),
             trail: Vec::new(),
             query: self.words.clone(),

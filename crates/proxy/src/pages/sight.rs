@@ -2,50 +2,52 @@
 
 use http::StatusCode;
 
-use crate::pages::address::Shows;
-use crate::pages::live::Live;
-use crate::pages::trouble::Trouble;
+use crate::pages::address::SecretDisplay;
+use crate::pages::live::LiveRow;
+use crate::pages::trouble::PageError;
 use crate::recall::RecallError;
-use crate::recall::Secrets;
-use crate::recall::recall_store::Desk;
-use crate::session::Archive;
-use crate::session::Overview;
+use crate::recall::SecretVisibility;
+use crate::recall::recall_store::RecallStore;
+use crate::session::SessionsOverview;
+use crate::session::StoreLocation;
 
 /// What pages are drawn from.
 #[derive(Clone, Debug)]
-pub(super) struct Sight {
+pub(super) struct PageInputs {
     /// What the keeper says; none where it says nothing.
-    pub(super) overview: Option<Overview>,
+    pub(super) overview: Option<SessionsOverview>,
     /// Where the store is.
-    pub(super) archive: Option<Archive>,
+    pub(super) archive: Option<StoreLocation>,
     /// The time, in milliseconds.
     pub(super) now: i64,
 }
 
-impl Sight {
+impl PageInputs {
     /// The conversations that are remembered, those last seen first.
-    pub(super) fn sessions(&self) -> Vec<Live> {
+    pub(super) fn sessions(&self) -> Vec<LiveRow> {
         let overview = self.overview.as_ref();
-        overview.map_or_else(Vec::new, |overview| overview.sessions.iter().map(Live::new).collect())
+        overview.map_or_else(Vec::new, |overview| {
+            overview.sessions.iter().map(LiveRow::new).collect()
+        })
     }
 
     /// Where the store is.
-    pub(super) fn archive(&self) -> Result<&Archive, Trouble> {
+    pub(super) fn archive(&self) -> Result<&StoreLocation, PageError> {
         let words = "This proxy keeps nothing.";
-        let missing = || Trouble::new(StatusCode::NOT_FOUND, "no-store", words);
+        let missing = || PageError::new(StatusCode::NOT_FOUND, "no-store", words);
         self.archive.as_ref().ok_or_else(missing)
     }
 
     /// The store, opened, with the rules of what is shown of it. Nothing is made where there is none.
-    pub(super) fn open(&self, secrets: Shows) -> Result<Desk, Trouble> {
+    pub(super) fn open(&self, secrets: SecretDisplay) -> Result<RecallStore, PageError> {
         let archive = self.archive()?;
         let secrets = match secrets {
-            Shows::Clean => Secrets::Hidden(archive.redact),
-            Shows::Raw => Secrets::Shown,
+            SecretDisplay::Clean => SecretVisibility::Hidden(archive.redact),
+            SecretDisplay::Raw => SecretVisibility::Shown,
         };
-        Desk::open(&archive.store, secrets).map_err(|error| match error {
-            RecallError::Store { error } => Trouble::from(error),
-            other => Trouble::new(StatusCode::INTERNAL_SERVER_ERROR, "store", other.to_string()),
+        RecallStore::open(&archive.store, secrets).map_err(|error| match error {
+            RecallError::Store { error } => PageError::from(error),
+            other => PageError::new(StatusCode::INTERNAL_SERVER_ERROR, "store", other.to_string()),
         })
     }
 }

@@ -3,13 +3,13 @@
 use http::StatusCode;
 use mainstay_store::StoreError;
 
+use crate::pages::markup::HtmlPage;
 use crate::pages::markup::Liveness;
 use crate::pages::markup::Markup;
-use crate::pages::markup::Page;
 
 /// What stands in the way of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Trouble {
+pub(super) struct PageError {
     /// The status of the answer.
     pub(super) status: StatusCode,
     /// One word for it, for programs.
@@ -18,7 +18,7 @@ pub(super) struct Trouble {
     pub(super) words: String,
 }
 
-impl Trouble {
+impl PageError {
     /// Some trouble.
     pub(super) fn new(status: StatusCode, code: &'static str, words: impl Into<String>) -> Self {
         Self {
@@ -34,10 +34,10 @@ impl Trouble {
     }
 
     /// The page that says so.
-    pub(super) fn page(&self) -> Page {
+    pub(super) fn page(&self) -> HtmlPage {
         let mut body = Markup::default();
         body.warning(&self.words);
-        Page {
+        HtmlPage {
             title: match self.status {
                 StatusCode::NOT_FOUND => "Not found".to_owned(),
                 StatusCode::FORBIDDEN => "Not shown".to_owned(),
@@ -51,7 +51,7 @@ impl Trouble {
     }
 }
 
-impl From<StoreError> for Trouble {
+impl From<StoreError> for PageError {
     fn from(error: StoreError) -> Self {
         let (status, code, advice) = match &error {
             StoreError::Missing { .. } => {

@@ -24,16 +24,16 @@ use mainstay_engine::redact::Options;
 use serde_json::Map;
 use serde_json::Value;
 
-use crate::recall::recall_store::Desk;
+use crate::recall::recall_store::RecallStore;
 
 pub use error::RecallError;
 pub use offer::OFFERED;
 pub use offer::definition;
-pub use tool::Tool;
+pub use tool::RecallTool;
 
 /// What an agent may ask about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub enum RecallScope {
     /// Everything in the store.
     Everything,
     /// One conversation: its key, or how that begins.
@@ -42,7 +42,7 @@ pub enum Scope {
 
 /// What is done about secrets in what is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Secrets {
+pub enum SecretVisibility {
     /// They are hidden, and so is what the options name.
     Hidden(Options),
     /// They are shown: the operator has said so.
@@ -51,7 +51,7 @@ pub enum Secrets {
 
 /// An answer to one question.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
+pub struct RecallAnswer {
     /// For a model to read.
     pub text: String,
     /// The same for a program: an object.
@@ -62,18 +62,18 @@ pub struct Answer {
 #[derive(Clone, Debug)]
 pub struct Recall {
     store: PathBuf,
-    secrets: Secrets,
-    scope: Scope,
+    secrets: SecretVisibility,
+    scope: RecallScope,
 }
 
 impl Recall {
     /// Over the store at a path, which need not be there yet.
-    pub fn new(store: PathBuf, secrets: Secrets, scope: Scope) -> Self {
+    pub fn new(store: PathBuf, secrets: SecretVisibility, scope: RecallScope) -> Self {
         Self { store, secrets, scope }
     }
 
     /// Uses a tool. The error is for whoever called it: it says what to do instead.
-    pub fn call(&self, tool: Tool, arguments: &Map<String, Value>) -> Result<Answer, RecallError> {
+    pub fn call(&self, tool: RecallTool, arguments: &Map<String, Value>) -> Result<RecallAnswer, RecallError> {
         let asked = arguments::read(tool, arguments)?;
         let desk = self.open()?;
         match asked {
@@ -95,7 +95,7 @@ impl Recall {
     /// too.
     pub fn answer(&self, conversation: &str, input: &str) -> String {
         let answered = offer::read(input).and_then(|asked| {
-            let desk = Desk::open(&self.store, self.secrets)?.within(conversation);
+            let desk = RecallStore::open(&self.store, self.secrets)?.within(conversation);
             match asked {
                 offer::Asked::Words(asked) => search::search(&desk, &asked),
                 offer::Asked::Reference(asked) => fetch::fetch(&desk, &asked),
@@ -107,11 +107,11 @@ impl Recall {
         }
     }
 
-    fn open(&self) -> Result<Desk, RecallError> {
-        let desk = Desk::open(&self.store, self.secrets)?;
+    fn open(&self) -> Result<RecallStore, RecallError> {
+        let desk = RecallStore::open(&self.store, self.secrets)?;
         match &self.scope {
-            Scope::Everything => Ok(desk),
-            Scope::Conversation(beginning) => {
+            RecallScope::Everything => Ok(desk),
+            RecallScope::Conversation(beginning) => {
                 let key = desk.store.find_conversation(beginning)?;
                 Ok(desk.within(&key))
             }

@@ -9,11 +9,11 @@ use mainstay_store::Scope;
 use mainstay_store::Store;
 
 use crate::recall::RecallError;
-use crate::recall::Secrets;
+use crate::recall::SecretVisibility;
 use crate::recall::quote;
 
 /// An open store with the rules of what is shown of it.
-pub(crate) struct Desk {
+pub(crate) struct RecallStore {
     pub(crate) store: Store,
     key: [u8; 32],
     redactor: Option<Redactor>,
@@ -21,13 +21,13 @@ pub(crate) struct Desk {
     conversation: Option<String>,
 }
 
-impl Desk {
-    pub(crate) fn open(path: &Path, secrets: Secrets) -> Result<Self, RecallError> {
+impl RecallStore {
+    pub(crate) fn open(path: &Path, secrets: SecretVisibility) -> Result<Self, RecallError> {
         let mut store = Store::open_existing(path)?;
         let key = store.key()?;
         let redactor = match secrets {
-            Secrets::Hidden(options) => Some(Redactor::new(Key::new(key), options)),
-            Secrets::Shown => None,
+            SecretVisibility::Hidden(options) => Some(Redactor::new(Key::new(key), options)),
+            SecretVisibility::Shown => None,
         };
         Ok(Self {
             store,

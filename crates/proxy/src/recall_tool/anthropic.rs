@@ -11,18 +11,18 @@ use crate::recall_tool::event_frames;
 use crate::recall_tool::json_edit::changed;
 use crate::recall_tool::json_edit::list;
 use crate::recall_tool::json_edit::raised;
-use crate::recall_tool::model_turn::Asked;
-use crate::recall_tool::model_turn::Seat;
-use crate::recall_tool::model_turn::Turn;
+use crate::recall_tool::model_turn::AnswerPart;
+use crate::recall_tool::model_turn::ModelTurn;
+use crate::recall_tool::model_turn::RecallCall;
 use crate::recall_tool::model_turn::called;
 use crate::recall_tool::model_turn::is_ours;
 use crate::recall_tool::model_turn::said;
 use crate::recall_tool::model_turn::sealed;
-use crate::recall_tool::stream_merge::Closing;
-use crate::recall_tool::stream_merge::Failure;
-use crate::recall_tool::stream_merge::Loom;
+use crate::recall_tool::stream_merge::AnswerEnd;
+use crate::recall_tool::stream_merge::ContinuationError;
 use crate::recall_tool::stream_merge::NOTHING_SAID;
-use crate::recall_tool::stream_merge::Read;
+use crate::recall_tool::stream_merge::ReadAnswer;
+use crate::recall_tool::stream_merge::StreamMerger;
 
 /// What a block is known again by, when a client sends it back.
 pub(super) fn identity(block: &Object<'_>) -> String {
@@ -46,10 +46,10 @@ fn is_thinking(block: &Object<'_>) -> bool {
 }
 
 /// An answer out of its blocks.
-fn turn_of(blocks: &[String], stop: Option<&str>) -> Turn {
-    let mut turn = Turn {
+fn turn_of(blocks: &[String], stop: Option<&str>) -> ModelTurn {
+    let mut turn = ModelTurn {
         waits: stop == Some("tool_use"),
-        ..Turn::default()
+        ..ModelTurn::default()
     };
     for block in blocks {
         let Ok(object) = Object::parse(block) else { continue };
@@ -59,7 +59,7 @@ fn turn_of(blocks: &[String], stop: Option<&str>) -> Turn {
         let is_call = object.is("type", "tool_use");
         if !is_call || !is_ours(&object) {
             turn.calls_theirs |= is_call;
-            turn.seats.push(Seat::Shown(identity(&object)));
+            turn.seats.push(AnswerPart::Shown(identity(&object)));
             turn.elements.push(block.clone());
             continue;
         }
@@ -69,7 +69,7 @@ fn turn_of(blocks: &[String], stop: Option<&str>) -> Turn {
         let input = input.map_or("{}", |input| input.get());
         let raw = changed(block, &[("input", Some(input))]);
         turn.elements.push(raw.clone());
-        turn.seats.push(Seat::Ours(Asked {
+        turn.seats.push(AnswerPart::Ours(RecallCall {
             id: object.text("id").unwrap_or_default().into(),
             input: input.to_owned(),
             raw,
@@ -79,7 +79,7 @@ fn turn_of(blocks: &[String], stop: Option<&str>) -> Turn {
 }
 
 /// Reads a whole answer.
-pub(super) fn read(text: &str) -> Option<Read> {
+pub(super) fn read(text: &str) -> Option<ReadAnswer> {
     let message = Object::parse(text).ok()?;
     let blocks: Vec<String> = message
         .array("content")?
@@ -92,11 +92,11 @@ pub(super) fn read(text: &str) -> Option<Read> {
         !ours
     };
     let shown = blocks.into_iter().filter(is_shown).collect();
-    Some(Read { turn, shown })
+    Some(ReadAnswer { turn, shown })
 }
 
 /// The whole answer that the client sees.
-pub(super) fn together(first: &str, last: &str, shown: &[String], closing: Closing, earlier: u64) -> Option<String> {
+pub(super) fn together(first: &str, last: &str, shown: &[String], closing: AnswerEnd, earlier: u64) -> Option<String> {
     let id = Object::parse(first).ok()?.get("id").map(|id| id.get().to_owned());
     let message = Object::parse(last).ok()?;
     let usage = message
@@ -104,7 +104,7 @@ pub(super) fn together(first: &str, last: &str, shown: &[String], closing: Closi
         .map(|usage| raised(usage.get(), &["output_tokens"], earlier));
     let mut blocks = shown.to_vec();
     let is_said = |block: &String| Object::parse(block).is_ok_and(|object| !is_thinking(&object));
-    if closing == Closing::WithoutCalls && !blocks.iter().any(is_said) {
+    if closing == AnswerEnd::WithoutCalls && !blocks.iter().any(is_said) {
         blocks.push(format!(r#"{{"type":"text","text":{}}}"#, json::quote(NOTHING_SAID)));
     }
     let content = list(&blocks);
@@ -115,7 +115,7 @@ pub(super) fn together(first: &str, last: &str, shown: &[String], closing: Closi
     if let Some(usage) = &usage {
         changes.push(("usage", Some(usage)));
     }
-    if closing == Closing::WithoutCalls {
+    if closing == AnswerEnd::WithoutCalls {
         changes.push(("stop_reason", Some("\"end_turn\"")));
     }
     Some(changed(last, &changes))
@@ -179,7 +179,7 @@ impl Building {
 
 /// Weaves streams.
 #[derive(Debug, Default)]
-pub(super) struct Stream {
+pub(super) struct AnthropicMerger {
     /// Answers before this one.
     round: usize,
     /// Blocks that the client has seen.
@@ -194,7 +194,7 @@ pub(super) struct Stream {
     held: Vec<Event>,
 }
 
-impl Stream {
+impl AnthropicMerger {
     fn begin_block(&mut self, index: u64, object: &Object<'_>) {
         let start = object.get("content_block").map_or("{}", |block| block.get());
         let block = Object::parse(start).unwrap_or_default();
@@ -246,7 +246,7 @@ impl Stream {
     }
 }
 
-impl Loom for Stream {
+impl StreamMerger for AnthropicMerger {
     fn take(&mut self, frame: Bytes, out: &mut Vec<Bytes>) {
         let Some(event) = event_frames::event(&frame) else {
             return out.push(frame);
@@ -292,7 +292,7 @@ impl Loom for Stream {
         self.is_over && self.is_woven()
     }
 
-    fn turn(&self) -> Turn {
+    fn turn(&self) -> ModelTurn {
         let blocks: Vec<String> = self.blocks.values().map(Building::whole).collect();
         turn_of(&blocks, self.stop.as_deref())
     }
@@ -310,8 +310,8 @@ impl Loom for Stream {
         };
     }
 
-    fn close(&mut self, closing: Closing, earlier: u64, out: &mut Vec<Bytes>) {
-        if closing == Closing::WithoutCalls && !self.speaks {
+    fn close(&mut self, closing: AnswerEnd, earlier: u64, out: &mut Vec<Bytes>) {
+        if closing == AnswerEnd::WithoutCalls && !self.speaks {
             self.say(NOTHING_SAID, out);
         }
         for event in std::mem::take(&mut self.held) {
@@ -319,7 +319,7 @@ impl Loom for Stream {
             let usage = object
                 .get("usage")
                 .map(|usage| raised(usage.get(), &["output_tokens"], earlier));
-            let delta = object.get("delta").filter(|_| closing == Closing::WithoutCalls);
+            let delta = object.get("delta").filter(|_| closing == AnswerEnd::WithoutCalls);
             let delta = delta.map(|delta| changed(delta.get(), &[("stop_reason", Some("\"end_turn\""))]));
             let changes = [("usage", usage.as_deref()), ("delta", delta.as_deref())];
             let changes: Vec<_> = changes.into_iter().filter(|(_, value)| value.is_some()).collect();
@@ -330,7 +330,7 @@ impl Loom for Stream {
         }
     }
 
-    fn fail(&mut self, failure: &Failure, out: &mut Vec<Bytes>) {
+    fn fail(&mut self, failure: &ContinuationError, out: &mut Vec<Bytes>) {
         let is_theirs = Object::parse(&failure.body).is_ok_and(|object| object.is("type", "error"));
         let data = if is_theirs {
             failure.body.clone()

@@ -13,17 +13,17 @@ use crate::recall_tool::event_frames;
 use crate::recall_tool::json_edit::changed;
 use crate::recall_tool::json_edit::list;
 use crate::recall_tool::json_edit::raised;
-use crate::recall_tool::model_turn::Asked;
-use crate::recall_tool::model_turn::Seat;
-use crate::recall_tool::model_turn::Turn;
+use crate::recall_tool::model_turn::AnswerPart;
+use crate::recall_tool::model_turn::ModelTurn;
+use crate::recall_tool::model_turn::RecallCall;
 use crate::recall_tool::model_turn::called;
 use crate::recall_tool::model_turn::is_ours;
 use crate::recall_tool::model_turn::valid_arguments;
-use crate::recall_tool::stream_merge::Closing;
-use crate::recall_tool::stream_merge::Failure;
-use crate::recall_tool::stream_merge::Loom;
+use crate::recall_tool::stream_merge::AnswerEnd;
+use crate::recall_tool::stream_merge::ContinuationError;
 use crate::recall_tool::stream_merge::NOTHING_SAID;
-use crate::recall_tool::stream_merge::Read;
+use crate::recall_tool::stream_merge::ReadAnswer;
+use crate::recall_tool::stream_merge::StreamMerger;
 
 /// What stands between two texts that were said in different answers: they would run into each other.
 const BETWEEN: &str = "\n\n";
@@ -42,12 +42,12 @@ fn is_nothing(raw: Raw<'_>) -> bool {
 }
 
 /// An answer out of its message.
-fn turn_of(message: &str, finish: Option<&str>) -> Option<Turn> {
+fn turn_of(message: &str, finish: Option<&str>) -> Option<ModelTurn> {
     let object = Object::parse(message).ok()?;
-    let mut turn = Turn {
+    let mut turn = ModelTurn {
         // Some servers stop where others say that they call.
         waits: matches!(finish, Some("tool_calls" | "function_call" | "stop")),
-        ..Turn::default()
+        ..ModelTurn::default()
     };
     let mut calls = Vec::new();
     for raw in object.array("tool_calls").unwrap_or_default() {
@@ -55,7 +55,7 @@ fn turn_of(message: &str, finish: Option<&str>) -> Option<Turn> {
         let id = call.text("id").unwrap_or_default();
         if !calls_ours(&call) {
             turn.calls_theirs = true;
-            turn.seats.push(Seat::Shown(called(&id)));
+            turn.seats.push(AnswerPart::Shown(called(&id)));
             calls.push(raw.get().to_owned());
             continue;
         }
@@ -65,7 +65,7 @@ fn turn_of(message: &str, finish: Option<&str>) -> Option<Turn> {
         let function = changed(function, &[("arguments", Some(&json::quote(&input)))]);
         let own = changed(raw.get(), &[("function", Some(&function))]);
         calls.push(own.clone());
-        turn.seats.push(Seat::Ours(Asked {
+        turn.seats.push(AnswerPart::Ours(RecallCall {
             id: id.into(),
             input,
             raw: own,
@@ -87,7 +87,7 @@ fn turn_of(message: &str, finish: Option<&str>) -> Option<Turn> {
 }
 
 /// Reads a whole answer.
-pub(super) fn read(text: &str) -> Option<Read> {
+pub(super) fn read(text: &str) -> Option<ReadAnswer> {
     let answer = Object::parse(text).ok()?;
     let choice = Object::of(answer.array("choices")?.first()?)?;
     let message = choice.get("message")?.get();
@@ -101,14 +101,14 @@ pub(super) fn read(text: &str) -> Option<Read> {
         let left = Some(list(&theirs)).filter(|_| !theirs.is_empty());
         changed(message, &[("tool_calls", left.as_deref())])
     };
-    Some(Read {
+    Some(ReadAnswer {
         turn,
         shown: vec![shown],
     })
 }
 
 /// The whole answer that the client sees.
-pub(super) fn together(first: &str, last: &str, shown: &[String], closing: Closing, earlier: u64) -> Option<String> {
+pub(super) fn together(first: &str, last: &str, shown: &[String], closing: AnswerEnd, earlier: u64) -> Option<String> {
     let first = Object::parse(first).ok()?;
     let answer = Object::parse(last).ok()?;
     let mut choices: Vec<String> = answer
@@ -129,13 +129,13 @@ pub(super) fn together(first: &str, last: &str, shown: &[String], closing: Closi
         }
     }
     let is_silent = texts.iter().all(|(key, _)| *key != "content");
-    if closing == Closing::WithoutCalls && is_silent {
+    if closing == AnswerEnd::WithoutCalls && is_silent {
         texts.push(("content", json::quote(NOTHING_SAID)));
     }
     let changes: Vec<_> = texts.iter().map(|(key, text)| (*key, Some(text.as_str()))).collect();
     let message = changed(shown.last()?, &changes);
     let mut changes = vec![("message", Some(message.as_str()))];
-    if closing == Closing::WithoutCalls {
+    if closing == AnswerEnd::WithoutCalls {
         changes.push(("finish_reason", Some("\"stop\"")));
     }
     let choice = choices.first_mut()?;
@@ -171,7 +171,7 @@ impl Building {
 
 /// Weaves streams.
 #[derive(Debug, Default)]
-pub(super) struct Stream {
+pub(super) struct ChatMerger {
     /// Answers before this one.
     round: usize,
     /// What all chunks have in common, as the first has it.
@@ -189,7 +189,7 @@ pub(super) struct Stream {
     held: Vec<Event>,
 }
 
-impl Stream {
+impl ChatMerger {
     /// Reads pieces of calls; gives back those that the client sees.
     fn sort(&mut self, pieces: &[Raw<'_>]) -> Vec<String> {
         let mut theirs = Vec::new();
@@ -320,7 +320,7 @@ impl Stream {
     }
 }
 
-impl Loom for Stream {
+impl StreamMerger for ChatMerger {
     fn take(&mut self, frame: Bytes, out: &mut Vec<Bytes>) {
         let Some(event) = event_frames::event(&frame) else {
             return out.push(frame);
@@ -363,7 +363,7 @@ impl Loom for Stream {
         self.is_over && self.is_woven()
     }
 
-    fn turn(&self) -> Turn {
+    fn turn(&self) -> ModelTurn {
         turn_of(&self.message(), self.finish.as_deref()).unwrap_or_default()
     }
 
@@ -382,7 +382,7 @@ impl Loom for Stream {
         };
     }
 
-    fn close(&mut self, closing: Closing, earlier: u64, out: &mut Vec<Bytes>) {
+    fn close(&mut self, closing: AnswerEnd, earlier: u64, out: &mut Vec<Bytes>) {
         for event in std::mem::take(&mut self.held) {
             let Ok(chunk) = Object::parse(&event.data) else {
                 out.push(event_frames::written(event.name.as_deref(), &event.data));
@@ -390,7 +390,7 @@ impl Loom for Stream {
             };
             let choices = chunk.array("choices").unwrap_or_default();
             let mut data = self.marked(&event.data, None);
-            if let (Closing::WithoutCalls, Some(choice)) = (closing, choices.first()) {
+            if let (AnswerEnd::WithoutCalls, Some(choice)) = (closing, choices.first()) {
                 if !std::mem::replace(&mut self.speaks, true) {
                     let delta = format!(r#"{{"content":{}}}"#, json::quote(NOTHING_SAID));
                     let said = changed(
@@ -413,7 +413,7 @@ impl Loom for Stream {
         }
     }
 
-    fn fail(&mut self, failure: &Failure, out: &mut Vec<Bytes>) {
+    fn fail(&mut self, failure: &ContinuationError, out: &mut Vec<Bytes>) {
         let body = Object::parse(&failure.body).ok();
         let theirs = body.and_then(|body| body.get("error").map(|error| error.get().to_owned()));
         let error = theirs.unwrap_or_else(|| {

@@ -10,14 +10,14 @@ const MOST_HELD: usize = 16 << 20;
 
 /// Cuts a stream into events.
 #[derive(Debug, Default)]
-pub(super) struct Frames {
+pub(super) struct EventFrames {
     held: Vec<u8>,
     /// Where the line begins that is coming.
     line: usize,
     after_return: bool,
 }
 
-impl Frames {
+impl EventFrames {
     /// Takes the next bytes; gives what they complete, empty lines included.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Vec<Bytes> {
         let mut frames = Vec::new();
@@ -88,7 +88,7 @@ mod tests {
             let text = format!(": hi{end}{end}event: a{end}data: één{end}data: b{end}{end}data: c{end}{end}data: end");
             let mut found = Vec::new();
             for size in 1..text.len() {
-                let mut frames = Frames::default();
+                let mut frames = EventFrames::default();
                 let mut cut: Vec<Bytes> = text
                     .as_bytes()
                     .chunks(size)

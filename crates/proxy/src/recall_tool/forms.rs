@@ -5,21 +5,21 @@ use mainstay_wire::reading::WireForm;
 use crate::recall_tool::anthropic;
 use crate::recall_tool::chat;
 use crate::recall_tool::responses;
-use crate::recall_tool::stream_merge::Closing;
-use crate::recall_tool::stream_merge::Loom;
-use crate::recall_tool::stream_merge::Read;
+use crate::recall_tool::stream_merge::AnswerEnd;
+use crate::recall_tool::stream_merge::ReadAnswer;
+use crate::recall_tool::stream_merge::StreamMerger;
 
 /// A loom for a form.
-pub(super) fn loom(form: WireForm) -> Box<dyn Loom> {
+pub(super) fn loom(form: WireForm) -> Box<dyn StreamMerger> {
     match form {
-        WireForm::Anthropic => Box::<anthropic::Stream>::default(),
-        WireForm::Chat => Box::<chat::Stream>::default(),
-        WireForm::Responses => Box::<responses::Stream>::default(),
+        WireForm::Anthropic => Box::<anthropic::AnthropicMerger>::default(),
+        WireForm::Chat => Box::<chat::ChatMerger>::default(),
+        WireForm::Responses => Box::<responses::ResponsesMerger>::default(),
     }
 }
 
 /// Reads a whole answer. `None` where it is none.
-pub(super) fn read(form: WireForm, text: &str) -> Option<Read> {
+pub(super) fn read(form: WireForm, text: &str) -> Option<ReadAnswer> {
     match form {
         WireForm::Anthropic => anthropic::read(text),
         WireForm::Chat => chat::read(text),
@@ -33,7 +33,7 @@ pub(super) fn together(
     first: &str,
     last: &str,
     shown: &[String],
-    closing: Closing,
+    closing: AnswerEnd,
     earlier: u64,
 ) -> Option<String> {
     match form {

@@ -36,52 +36,52 @@ use http::response::Parts;
 use mainstay_llm::relay::Relay;
 use mainstay_wire::reading::WireForm;
 
-use crate::http::answer_inspection::Looked;
-use crate::http::refusal::Refusal;
-use crate::http::request_body::Room;
-use crate::http::request_log::Account;
-use crate::http::response_body::Rest;
-use crate::http::server_settings::Limits;
-use crate::http::upstream_request::Outward;
+use crate::http::answer_inspection::InspectedAnswer;
+use crate::http::refusal::HttpRefusal;
+use crate::http::request_body::BodyMemory;
+use crate::http::request_log::RequestRecord;
+use crate::http::response_body::RemainingBody;
+use crate::http::server_settings::ServerLimits;
+use crate::http::upstream_request::UpstreamRequest;
 use crate::recall::Recall;
-use crate::recall_tool::tool_rounds::Course;
-use crate::recall_tool::tool_rounds::Way;
-use crate::session::Incoming;
-use crate::session::Note;
+use crate::recall_tool::tool_rounds::ToolRounds;
+use crate::recall_tool::tool_rounds::UpstreamAccess;
+use crate::session::IncomingRequest;
+use crate::session::RequestNote;
 
-pub use recall_memory::Memory;
+pub use recall_memory::RecallHistory;
 
 /// Offers the tool, and answers it.
 #[derive(Debug)]
-pub struct Offered {
+pub struct RecallInjector {
     recall: Recall,
-    memory: Arc<Memory>,
+    memory: Arc<RecallHistory>,
 }
 
 /// The tool in one request.
-pub struct Offer {
-    offered: Arc<Offered>,
+pub struct InjectedRecall {
+    offered: Arc<RecallInjector>,
     form: WireForm,
     tenant: String,
     conversation: Option<String>,
-    sent: Option<(Bytes, Outward)>,
+    sent: Option<(Bytes, UpstreamRequest)>,
     puts_back: bool,
 }
 
-impl Offered {
+impl RecallInjector {
     /// Answers by this recall. What has to be put back later is remembered there.
-    pub fn new(recall: Recall, memory: Arc<Memory>) -> Self {
+    pub fn new(recall: Recall, memory: Arc<RecallHistory>) -> Self {
         Self { recall, memory }
     }
 
     /// Puts the tool into a request, before anybody counts its tokens. `None` where it is not offered: the request is as it was.
-    pub fn offer(self: &Arc<Self>, incoming: &mut Incoming) -> Option<Offer> {
+    pub fn offer(self: &Arc<Self>, incoming: &mut IncomingRequest) -> Option<InjectedRecall> {
         // The name of a conversation that a client gives is its key in the store, whoever gives it: another client could ask for it.
         if incoming.pinned.is_some() && !incoming.tenant.is_empty() {
             return None;
         }
         incoming.body = definition::offered(incoming.form, &incoming.body)?;
-        Some(Offer {
+        Some(InjectedRecall {
             offered: Arc::clone(self),
             form: incoming.form,
             tenant: incoming.tenant.clone(),
@@ -92,9 +92,9 @@ impl Offered {
     }
 }
 
-impl Offer {
+impl InjectedRecall {
     /// What goes out: what the keeper says, with our calls and results in the turns that they belong to.
-    pub fn goes_out(&mut self, body: Bytes, note: &Note, outward: &Outward) -> Bytes {
+    pub fn goes_out(&mut self, body: Bytes, note: &RequestNote, outward: &UpstreamRequest) -> Bytes {
         self.conversation.clone_from(&note.conversation);
         let body = match &self.conversation {
             Some(conversation) if self.puts_back => self.put_back(&body, conversation, note.window),
@@ -140,29 +140,29 @@ impl Offer {
     /// The answer that the client sees.
     pub async fn answer(
         self,
-        (relay, room, limits): (&Relay, &Room, &Limits),
-        (mut head, mut looked): (Parts, Looked),
-        account: &mut Account,
-    ) -> Result<(Parts, Looked), Refusal> {
+        (relay, room, limits): (&Relay, &BodyMemory, &ServerLimits),
+        (mut head, mut looked): (Parts, InspectedAnswer),
+        account: &mut RequestRecord,
+    ) -> Result<(Parts, InspectedAnswer), HttpRefusal> {
         let is_plain = head.status == StatusCode::OK && !head.headers.contains_key(CONTENT_ENCODING);
         let Some((sent, outward)) = self.sent.filter(|_| is_plain) else {
             return Ok((head, looked));
         };
-        let way = Way {
+        let way = UpstreamAccess {
             relay: relay.clone(),
             outward,
             silence: limits.silence,
             room: room.clone(),
             most: limits.body,
-            books: account.books(),
+            request_log: account.request_log(),
         };
-        let course = Course::new(self.offered, self.form, self.tenant, self.conversation, way, sent);
+        let course = ToolRounds::new(self.offered, self.form, self.tenant, self.conversation, way, sent);
         let first = Arc::new(OnceLock::new());
         account.first_usage = Some(Arc::clone(&first));
         if says(&head.headers, "text/event-stream") {
             head.headers.remove(CONTENT_LENGTH);
-            looked = Looked {
-                rest: Rest::Composed(Box::new(streamed_answer::woven(
+            looked = InspectedAnswer {
+                rest: RemainingBody::Composed(Box::new(streamed_answer::woven(
                     course,
                     head.headers.clone(),
                     looked,

@@ -8,7 +8,7 @@ use crate::recall::OFFERED;
 
 /// A call of our tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Asked {
+pub(super) struct RecallCall {
     /// Its id.
     pub(super) id: String,
     /// Its arguments.
@@ -17,7 +17,7 @@ pub(super) struct Asked {
     pub(super) raw: String,
 }
 
-impl Asked {
+impl RecallCall {
     /// The result of it, as it goes to the provider.
     pub(super) fn result(&self, form: WireForm, text: &str) -> String {
         let (id, text) = (json::quote(&self.id), json::quote(text));
@@ -31,18 +31,18 @@ impl Asked {
 
 /// A place in an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Seat {
+pub(super) enum AnswerPart {
     /// Something that the client sees, by what it is known again by.
     Shown(String),
     /// A call of ours.
-    Ours(Asked),
+    Ours(RecallCall),
 }
 
 /// An answer that came to its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Turn {
+pub(super) struct ModelTurn {
     /// What it holds, in order.
-    pub(super) seats: Vec<Seat>,
+    pub(super) seats: Vec<AnswerPart>,
     /// All of it, as it goes back to the provider: blocks, one message, or items.
     pub(super) elements: Vec<String>,
     /// Whether it calls tools of the client's.
@@ -51,20 +51,20 @@ pub(super) struct Turn {
     pub(super) waits: bool,
 }
 
-impl Turn {
+impl ModelTurn {
     /// The calls of ours.
-    pub(super) fn asked(&self) -> impl Iterator<Item = &Asked> {
+    pub(super) fn asked(&self) -> impl Iterator<Item = &RecallCall> {
         self.seats.iter().filter_map(|seat| match seat {
-            Seat::Ours(asked) => Some(asked),
-            Seat::Shown(_) => None,
+            AnswerPart::Ours(asked) => Some(asked),
+            AnswerPart::Shown(_) => None,
         })
     }
 
     /// What the client sees, by what it is known again by.
     pub(super) fn shown(&self) -> Vec<String> {
         let shown = self.seats.iter().filter_map(|seat| match seat {
-            Seat::Shown(identity) => Some(identity.clone()),
-            Seat::Ours(_) => None,
+            AnswerPart::Shown(identity) => Some(identity.clone()),
+            AnswerPart::Ours(_) => None,
         });
         shown.collect()
     }

@@ -8,8 +8,8 @@ use std::sync::PoisonError;
 
 use mainstay_wire::reading::WireForm;
 
-use crate::recall_tool::model_turn::Asked;
-use crate::recall_tool::model_turn::Seat;
+use crate::recall_tool::model_turn::AnswerPart;
+use crate::recall_tool::model_turn::RecallCall;
 use crate::recall_tool::model_turn::is_call;
 use crate::recall_tool::model_turn::is_sealed;
 
@@ -20,22 +20,22 @@ const MOST_OF_ONE: usize = 4 << 20;
 
 /// Calls that were answered before the model said anything else to the client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Round {
+pub(super) struct RecallRound {
     /// What the client sees of that answer, by what it is known again by.
     pub(super) shown: Vec<String>,
     /// Our calls in it.
-    pub(super) asked: Vec<Asked>,
+    pub(super) asked: Vec<RecallCall>,
     /// Their results, as they go to the provider.
     pub(super) results: Vec<String>,
 }
 
 /// What belongs to one answer as the client sees it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Record {
+pub(super) struct RecallRecord {
     /// Answers that went before the last.
-    pub(super) rounds: Vec<Round>,
+    pub(super) rounds: Vec<RecallRound>,
     /// The last one, with calls of ours among the client's.
-    pub(super) last: Vec<Seat>,
+    pub(super) last: Vec<AnswerPart>,
     /// The results of those.
     pub(super) results: Vec<String>,
     /// Whether the results only say that there was one.
@@ -45,7 +45,7 @@ pub(super) struct Record {
 /// What stands in the place of a result that took too much room for too long.
 const ONCE: &str = "(Recalled earlier in this conversation and left out since. Ask again if it is needed.)";
 
-impl Record {
+impl RecallRecord {
     /// Whether there is anything to put back.
     pub(super) fn is_empty(&self) -> bool {
         self.rounds.is_empty() && self.results.is_empty()
@@ -55,8 +55,8 @@ impl Record {
     pub(super) fn key(&self) -> Option<&str> {
         let shown = || {
             self.last.iter().rev().filter_map(|seat| match seat {
-                Seat::Shown(identity) => Some(identity.as_str()),
-                Seat::Ours(_) => None,
+                AnswerPart::Shown(identity) => Some(identity.as_str()),
+                AnswerPart::Ours(_) => None,
             })
         };
         let call = shown().find(|identity| is_call(identity));
@@ -71,14 +71,14 @@ impl Record {
 
     /// The same with results that take next to nothing.
     fn thinned(&self, form: WireForm) -> Self {
-        let thin = |asked: &Asked| asked.result(form, ONCE);
-        let rounds = self.rounds.iter().map(|round| Round {
+        let thin = |asked: &RecallCall| asked.result(form, ONCE);
+        let rounds = self.rounds.iter().map(|round| RecallRound {
             results: round.asked.iter().map(thin).collect(),
             ..round.clone()
         });
         let ours = self.last.iter().filter_map(|seat| match seat {
-            Seat::Ours(asked) => Some(thin(asked)),
-            Seat::Shown(_) => None,
+            AnswerPart::Ours(asked) => Some(thin(asked)),
+            AnswerPart::Shown(_) => None,
         });
         Self {
             rounds: rounds.collect(),
@@ -89,14 +89,14 @@ impl Record {
     }
 
     fn weight(&self) -> usize {
-        let asked = |asked: &Asked| asked.id.len() + asked.input.len() + asked.raw.len();
+        let asked = |asked: &RecallCall| asked.id.len() + asked.input.len() + asked.raw.len();
         let texts = |texts: &[String]| texts.iter().map(String::len).sum::<usize>();
         let rounds = self.rounds.iter();
         let rounds = rounds
             .map(|round| texts(&round.shown) + texts(&round.results) + round.asked.iter().map(asked).sum::<usize>());
         let last = self.last.iter().map(|seat| match seat {
-            Seat::Shown(identity) => identity.len(),
-            Seat::Ours(call) => asked(call),
+            AnswerPart::Shown(identity) => identity.len(),
+            AnswerPart::Ours(call) => asked(call),
         });
         rounds.sum::<usize>() + last.sum::<usize>() + texts(&self.results)
     }
@@ -104,7 +104,7 @@ impl Record {
 
 /// Remembers.
 #[derive(Debug, Default)]
-pub struct Memory(Mutex<State>);
+pub struct RecallHistory(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -115,14 +115,14 @@ struct State {
 
 #[derive(Debug, Default)]
 struct Kept {
-    records: Vec<Arc<Record>>,
+    records: Vec<Arc<RecallRecord>>,
     weight: usize,
     used: u64,
 }
 
-impl Memory {
+impl RecallHistory {
     /// What is remembered of a conversation, oldest first.
-    pub(super) fn of(&self, tenant: &str, conversation: &str) -> Vec<Arc<Record>> {
+    pub(super) fn of(&self, tenant: &str, conversation: &str) -> Vec<Arc<RecallRecord>> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if state.conversations.is_empty() {
             return Vec::new();
@@ -138,7 +138,7 @@ impl Memory {
     }
 
     /// Remembers one more; the oldest of the conversation and the conversations least recently seen make room for it.
-    pub(super) fn keep(&self, tenant: &str, conversation: &str, record: Record) {
+    pub(super) fn keep(&self, tenant: &str, conversation: &str, record: RecallRecord) {
         let weight = record.weight();
         if record.key().is_none() || weight > MOST_OF_ONE {
             return;
@@ -205,17 +205,17 @@ impl Memory {
 mod tests {
     use super::*;
 
-    fn record(key: &str, size: usize) -> Record {
-        Record {
-            last: vec![Seat::Shown(format!("call {key}"))],
+    fn record(key: &str, size: usize) -> RecallRecord {
+        RecallRecord {
+            last: vec![AnswerPart::Shown(format!("call {key}"))],
             results: vec!["r".repeat(size)],
-            ..Record::default()
+            ..RecallRecord::default()
         }
     }
 
     #[test]
     fn the_oldest_make_room() {
-        let memory = Memory::default();
+        let memory = RecallHistory::default();
         for number in 0..9 {
             memory.keep("", "a", record(&number.to_string(), 1 << 20));
         }

@@ -6,22 +6,22 @@ use bytes::Bytes;
 use mainstay_wire::reading::WireForm;
 use serde_json::Value;
 
-use crate::recall_tool::event_frames::Frames;
+use crate::recall_tool::event_frames::EventFrames;
 use crate::recall_tool::forms::loom;
-use crate::recall_tool::model_turn::Seat;
-use crate::recall_tool::model_turn::Turn;
-use crate::recall_tool::recall_memory::Record;
-use crate::recall_tool::recall_memory::Round;
+use crate::recall_tool::model_turn::AnswerPart;
+use crate::recall_tool::model_turn::ModelTurn;
+use crate::recall_tool::recall_memory::RecallRecord;
+use crate::recall_tool::recall_memory::RecallRound;
 use crate::recall_tool::restore::restored;
-use crate::recall_tool::stream_merge::Closing;
+use crate::recall_tool::stream_merge::AnswerEnd;
 
 /// What the client sees of streams that come in pieces of this size, and the answers that they were.
-fn woven(form: WireForm, streams: &[String], size: usize, closing: Closing) -> (String, Vec<Turn>) {
+fn woven(form: WireForm, streams: &[String], size: usize, closing: AnswerEnd) -> (String, Vec<ModelTurn>) {
     let mut loom = loom(form);
     let mut out = Vec::new();
     let mut turns = Vec::new();
     for (index, stream) in streams.iter().enumerate() {
-        let mut frames = Frames::default();
+        let mut frames = EventFrames::default();
         for piece in stream.as_bytes().chunks(size) {
             for frame in frames.push(piece) {
                 loom.take(frame, &mut out);
@@ -41,7 +41,7 @@ fn woven(form: WireForm, streams: &[String], size: usize, closing: Closing) -> (
 }
 
 /// The same for every size of pieces.
-fn woven_anyhow(form: WireForm, streams: &[String], closing: Closing) -> (String, Vec<Turn>) {
+fn woven_anyhow(form: WireForm, streams: &[String], closing: AnswerEnd) -> (String, Vec<ModelTurn>) {
     let whole = woven(form, streams, usize::MAX, closing);
     let longest = streams.iter().map(String::len).max().unwrap_or(1);
     for size in (1..64).chain([longest / 2, longest - 1]) {
@@ -95,7 +95,7 @@ fn messages_of_anthropic_go_on_in_one() {
         anthropic(&[THOUGHT, WORDS, OURS], "tool_use"),
         anthropic(&[OURS, THEIRS], "tool_use"),
     ];
-    let (text, turns) = woven_anyhow(WireForm::Anthropic, &streams, Closing::AsItIs);
+    let (text, turns) = woven_anyhow(WireForm::Anthropic, &streams, AnswerEnd::AsItIs);
     let events = events(&text);
     let starts: Vec<_> = events
         .iter()
@@ -131,7 +131,7 @@ fn messages_of_anthropic_go_on_in_one() {
 fn a_stream_without_our_call_is_left_alone() {
     for end in ["\n", "\r\n", "\r"] {
         let stream = anthropic(&[THOUGHT, WORDS, THEIRS], "tool_use").replace('\n', end);
-        let (text, turns) = woven_anyhow(WireForm::Anthropic, std::slice::from_ref(&stream), Closing::AsItIs);
+        let (text, turns) = woven_anyhow(WireForm::Anthropic, std::slice::from_ref(&stream), AnswerEnd::AsItIs);
         assert_eq!(text, stream);
         assert!(turns.is_empty());
     }
@@ -167,7 +167,7 @@ fn chunks_of_chat_go_on_in_one() {
             "\"tool_calls\"",
         ),
     ];
-    let (text, turns) = woven_anyhow(WireForm::Chat, &streams, Closing::AsItIs);
+    let (text, turns) = woven_anyhow(WireForm::Chat, &streams, AnswerEnd::AsItIs);
     let events = events(&text);
     assert!(events.iter().all(|event| event["id"] == "c1" && event["created"] == 1));
     let said: String = events
@@ -217,7 +217,7 @@ fn events_of_responses_go_on_in_one() {
     let ours = r#"{"id":"fc_1","type":"function_call","call_id":"r1","name":"mainstay_recall","arguments":"{"}"#;
     let theirs = r#"{"id":"fc_2","type":"function_call","call_id":"t1","name":"Bash","arguments":"{}"}"#;
     let streams = [responses(1, &[reasoning, ours], 0), responses(2, &[ours, theirs], 0)];
-    let (text, turns) = woven_anyhow(WireForm::Responses, &streams, Closing::AsItIs);
+    let (text, turns) = woven_anyhow(WireForm::Responses, &streams, AnswerEnd::AsItIs);
     let events = events(&text);
     let numbers: Vec<u64> = events
         .iter()
@@ -239,7 +239,7 @@ fn events_of_responses_go_on_in_one() {
         "what is no JSON cannot go back"
     );
     let stream = responses(1, &[reasoning, theirs], 3);
-    let (text, turns) = woven_anyhow(WireForm::Responses, std::slice::from_ref(&stream), Closing::AsItIs);
+    let (text, turns) = woven_anyhow(WireForm::Responses, std::slice::from_ref(&stream), AnswerEnd::AsItIs);
     assert_eq!((text, turns.len()), (stream, 0));
 }
 
@@ -252,7 +252,7 @@ fn an_end_without_calls_says_something() {
         (WireForm::Chat, chat(1, &[call], "\"tool_calls\"")),
         (WireForm::Responses, responses(1, &[ours], 0)),
     ] {
-        let (text, _) = woven_anyhow(form, &[stream], Closing::WithoutCalls);
+        let (text, _) = woven_anyhow(form, &[stream], AnswerEnd::WithoutCalls);
         assert!(
             text.contains("said nothing else") && !text.contains("mainstay_recall"),
             "{text}"
@@ -269,7 +269,7 @@ fn garbage_passes_as_it_is() {
     let text = "data: {\n\ndata: 7\n\nevent: x\n\n:c\n\ndata: {\"index\":9}\n\ndata: {\"choices\":[7]}\n\ndata: \u{0}";
     for form in [WireForm::Anthropic, WireForm::Chat, WireForm::Responses] {
         let mut loom = loom(form);
-        let mut frames = Frames::default();
+        let mut frames = EventFrames::default();
         let mut out = Vec::new();
         for frame in frames.push(text.as_bytes()) {
             loom.take(frame, &mut out);
@@ -282,20 +282,20 @@ fn garbage_passes_as_it_is() {
 }
 
 /// A turn of two answers: one that the client does not know of, and one in which ours stands before its own call.
-fn record() -> Record {
+fn record() -> RecallRecord {
     let form = WireForm::Anthropic;
     let streams = [
         anthropic(&[THOUGHT, OURS], "tool_use"),
         anthropic(&[WORDS, OURS, THEIRS], "tool_use"),
     ];
-    let (_, turns) = woven(form, &streams, 7, Closing::AsItIs);
-    let result = |turn: &Turn| {
+    let (_, turns) = woven(form, &streams, 7, AnswerEnd::AsItIs);
+    let result = |turn: &ModelTurn| {
         turn.asked()
             .map(|asked| asked.result(form, "found"))
             .collect::<Vec<_>>()
     };
-    Record {
-        rounds: vec![Round {
+    RecallRecord {
+        rounds: vec![RecallRound {
             shown: turns[0].shown(),
             asked: turns[0].asked().cloned().collect(),
             results: result(&turns[0]),
@@ -309,7 +309,7 @@ fn record() -> Record {
 #[test]
 fn a_turn_becomes_what_it_was() {
     let record = Arc::new(record());
-    assert!(record.last.iter().any(|seat| matches!(seat, Seat::Ours(_))));
+    assert!(record.last.iter().any(|seat| matches!(seat, AnswerPart::Ours(_))));
     let thought = r#"{"type":"thinking","thinking":"","signature":"s1"}"#;
     let words = r#"{"type":"text","text":"één 😀","cache_control":{}}"#;
     let call = r#"{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}"#;

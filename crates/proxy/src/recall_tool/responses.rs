@@ -11,19 +11,19 @@ use crate::recall_tool::event_frames;
 use crate::recall_tool::json_edit::changed;
 use crate::recall_tool::json_edit::list;
 use crate::recall_tool::json_edit::raised;
-use crate::recall_tool::model_turn::Asked;
-use crate::recall_tool::model_turn::Seat;
-use crate::recall_tool::model_turn::Turn;
+use crate::recall_tool::model_turn::AnswerPart;
+use crate::recall_tool::model_turn::ModelTurn;
+use crate::recall_tool::model_turn::RecallCall;
 use crate::recall_tool::model_turn::called;
 use crate::recall_tool::model_turn::is_ours;
 use crate::recall_tool::model_turn::said;
 use crate::recall_tool::model_turn::sealed;
 use crate::recall_tool::model_turn::valid_arguments;
-use crate::recall_tool::stream_merge::Closing;
-use crate::recall_tool::stream_merge::Failure;
-use crate::recall_tool::stream_merge::Loom;
+use crate::recall_tool::stream_merge::AnswerEnd;
+use crate::recall_tool::stream_merge::ContinuationError;
 use crate::recall_tool::stream_merge::NOTHING_SAID;
-use crate::recall_tool::stream_merge::Read;
+use crate::recall_tool::stream_merge::ReadAnswer;
+use crate::recall_tool::stream_merge::StreamMerger;
 
 /// Figures that are raised by what was written before.
 const WRITTEN: [&str; 2] = ["output_tokens", "total_tokens"];
@@ -55,10 +55,10 @@ fn is_call_of_ours(item: &Object<'_>) -> bool {
 }
 
 /// An answer out of its items.
-fn turn_of(items: &[String], status: Option<&str>) -> Turn {
-    let mut turn = Turn {
+fn turn_of(items: &[String], status: Option<&str>) -> ModelTurn {
+    let mut turn = ModelTurn {
         waits: matches!(status, Some("completed") | None),
-        ..Turn::default()
+        ..ModelTurn::default()
     };
     // Reasoning that came without its sealed content cannot go back, and what follows must not ask for it by its id.
     let is_lost = |item: &Object<'_>| item.is("type", "reasoning") && item.text("encrypted_content").is_none();
@@ -73,7 +73,7 @@ fn turn_of(items: &[String], status: Option<&str>) -> Turn {
         };
         if !is_call_of_ours(&object) {
             turn.calls_theirs |= is_call(&object);
-            turn.seats.push(Seat::Shown(identity(&object)));
+            turn.seats.push(AnswerPart::Shown(identity(&object)));
             if !is_lost(&object) {
                 turn.elements.push(nameless(item));
             }
@@ -83,7 +83,7 @@ fn turn_of(items: &[String], status: Option<&str>) -> Turn {
         let input = valid_arguments(&arguments).to_owned();
         let raw = nameless(&changed(item, &[("arguments", Some(&json::quote(&input)))]));
         turn.elements.push(raw.clone());
-        turn.seats.push(Seat::Ours(Asked {
+        turn.seats.push(AnswerPart::Ours(RecallCall {
             id: object.text("call_id").unwrap_or_default().into(),
             input,
             raw,
@@ -115,7 +115,7 @@ fn filler_id(response: Option<&str>) -> String {
 }
 
 /// Reads a whole answer.
-pub(super) fn read(text: &str) -> Option<Read> {
+pub(super) fn read(text: &str) -> Option<ReadAnswer> {
     let response = Object::parse(text).ok()?;
     let items: Vec<String> = response
         .array("output")?
@@ -124,14 +124,14 @@ pub(super) fn read(text: &str) -> Option<Read> {
         .collect();
     let turn = turn_of(&items, response.tag("status"));
     let shown = items.into_iter().filter(|item| is_shown(item)).collect();
-    Some(Read { turn, shown })
+    Some(ReadAnswer { turn, shown })
 }
 
 /// The whole answer that the client sees.
-pub(super) fn together(first: &str, last: &str, shown: &[String], closing: Closing, earlier: u64) -> Option<String> {
+pub(super) fn together(first: &str, last: &str, shown: &[String], closing: AnswerEnd, earlier: u64) -> Option<String> {
     let first = Object::parse(first).ok()?;
     let mut items = shown.to_vec();
-    if closing == Closing::WithoutCalls && items.iter().all(|item| is_reasoning(item)) {
+    if closing == AnswerEnd::WithoutCalls && items.iter().all(|item| is_reasoning(item)) {
         items.push(filler(&filler_id(first.get("id").map(|id| id.get()))));
     }
     let marks: Vec<(&str, String)> = ["id", "created_at"]
@@ -154,7 +154,7 @@ fn closed(response: &str, marks: &[(&str, String)], items: &[String], earlier: u
 
 /// Weaves streams.
 #[derive(Debug, Default)]
-pub(super) struct Stream {
+pub(super) struct ResponsesMerger {
     /// Answers before this one.
     round: usize,
     /// The id and the time of the first.
@@ -175,7 +175,7 @@ pub(super) struct Stream {
     held: Option<Event>,
 }
 
-impl Stream {
+impl ResponsesMerger {
     /// Gives an event out with its number and its place.
     fn pass(&mut self, frame: Option<Bytes>, event: &Event, place: Option<u64>, out: &mut Vec<Bytes>) {
         let object = Object::parse(&event.data).unwrap_or_default();
@@ -283,7 +283,7 @@ impl Stream {
     }
 }
 
-impl Loom for Stream {
+impl StreamMerger for ResponsesMerger {
     fn take(&mut self, frame: Bytes, out: &mut Vec<Bytes>) {
         let Some(event) = event_frames::event(&frame) else {
             return out.push(frame);
@@ -335,7 +335,7 @@ impl Loom for Stream {
         self.is_over && self.is_woven()
     }
 
-    fn turn(&self) -> Turn {
+    fn turn(&self) -> ModelTurn {
         turn_of(&self.items, self.status.as_deref())
     }
 
@@ -354,8 +354,8 @@ impl Loom for Stream {
         };
     }
 
-    fn close(&mut self, closing: Closing, earlier: u64, out: &mut Vec<Bytes>) {
-        if closing == Closing::WithoutCalls && self.shown.iter().all(|item| is_reasoning(item)) {
+    fn close(&mut self, closing: AnswerEnd, earlier: u64, out: &mut Vec<Bytes>) {
+        if closing == AnswerEnd::WithoutCalls && self.shown.iter().all(|item| is_reasoning(item)) {
             self.say_nothing(out);
         }
         if let Some(event) = self.held.take() {
@@ -368,7 +368,7 @@ impl Loom for Stream {
         }
     }
 
-    fn fail(&mut self, failure: &Failure, out: &mut Vec<Bytes>) {
+    fn fail(&mut self, failure: &ContinuationError, out: &mut Vec<Bytes>) {
         let (code, message) = (json::quote(&failure.code), json::quote(&failure.message));
         let response = format!(
             r#"{{"object":"response","status":"failed","error":{{"code":{code},"message":{message}}},"incomplete_details":null}}"#

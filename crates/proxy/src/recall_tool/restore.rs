@@ -14,13 +14,17 @@ use mainstay_wire::request::Glance;
 use crate::recall_tool::anthropic;
 use crate::recall_tool::json_edit::edited;
 use crate::recall_tool::json_edit::list;
-use crate::recall_tool::model_turn::Seat;
+use crate::recall_tool::model_turn::AnswerPart;
 use crate::recall_tool::model_turn::called;
-use crate::recall_tool::recall_memory::Record;
+use crate::recall_tool::recall_memory::RecallRecord;
 use crate::recall_tool::responses;
 
 /// A request with everything that is remembered in its place, and what found one, in the order of the request.
-pub(super) fn restored<'r>(form: WireForm, body: &Bytes, records: &'r [Arc<Record>]) -> (Bytes, Vec<&'r Record>) {
+pub(super) fn restored<'r>(
+    form: WireForm,
+    body: &Bytes,
+    records: &'r [Arc<RecallRecord>],
+) -> (Bytes, Vec<&'r RecallRecord>) {
     let found = found(form, body, records).unwrap_or_default();
     let mut times: HashMap<Option<&str>, usize> = HashMap::new();
     for (record, _) in &found {
@@ -42,11 +46,11 @@ pub(super) fn restored<'r>(form: WireForm, body: &Bytes, records: &'r [Arc<Recor
 /// Ranges of a body, and what stands there instead.
 type Edits = Vec<(Range<usize>, String)>;
 /// What belongs to a turn that was found, and what has to be done for it.
-type Found<'r> = Vec<(&'r Record, Edits)>;
+type Found<'r> = Vec<(&'r RecallRecord, Edits)>;
 /// What is remembered, by what it is known again by.
-type ByKey<'r> = HashMap<&'r str, &'r Record>;
+type ByKey<'r> = HashMap<&'r str, &'r RecallRecord>;
 
-fn found<'r>(form: WireForm, body: &Bytes, records: &'r [Arc<Record>]) -> Option<Found<'r>> {
+fn found<'r>(form: WireForm, body: &Bytes, records: &'r [Arc<RecallRecord>]) -> Option<Found<'r>> {
     let by_key: ByKey<'r> = records
         .iter()
         .filter_map(|record| Some((record.key()?, &**record)))
@@ -89,7 +93,7 @@ struct Places {
     calls: Vec<usize>,
 }
 
-fn places(record: &Record, identities: &[String]) -> Places {
+fn places(record: &RecallRecord, identities: &[String]) -> Places {
     let mut at = 0;
     let behind = |at: usize, identity: &String| {
         let found = identities.iter().skip(at).position(|own| own == identity);
@@ -103,22 +107,22 @@ fn places(record: &Record, identities: &[String]) -> Places {
     let mut calls = Vec::new();
     for seat in &record.last {
         match seat {
-            Seat::Shown(identity) => at = behind(at, identity),
-            Seat::Ours(_) => calls.push(at),
+            AnswerPart::Shown(identity) => at = behind(at, identity),
+            AnswerPart::Ours(_) => calls.push(at),
         }
     }
     Places { rounds, calls }
 }
 
-fn ours(record: &Record) -> impl Iterator<Item = &str> {
+fn ours(record: &RecallRecord) -> impl Iterator<Item = &str> {
     record.last.iter().filter_map(|seat| match seat {
-        Seat::Ours(asked) => Some(asked.raw.as_str()),
-        Seat::Shown(_) => None,
+        AnswerPart::Ours(asked) => Some(asked.raw.as_str()),
+        AnswerPart::Shown(_) => None,
     })
 }
 
 /// What stands before each place, call after call.
-fn with_calls<'a>(own: &[&'a str], from: usize, record: &'a Record, places: &Places) -> Vec<&'a str> {
+fn with_calls<'a>(own: &[&'a str], from: usize, record: &'a RecallRecord, places: &Places) -> Vec<&'a str> {
     let mut out = Vec::new();
     let mut calls = ours(record).zip(&places.calls).peekable();
     for index in from..=own.len() {
@@ -175,7 +179,7 @@ fn answered(text: &str, results: &[String]) -> Option<String> {
 }
 
 /// A message of the assistant's as the messages that it was.
-fn split(text: &str, own: &[&str], identities: &[String], record: &Record) -> Option<String> {
+fn split(text: &str, own: &[&str], identities: &[String], record: &RecallRecord) -> Option<String> {
     let places = places(record, identities);
     let mut out = String::new();
     let mut at = 0;
@@ -257,7 +261,7 @@ fn in_items<'r>(elements: &[(Range<usize>, &str)], by_key: &ByKey<'r>) -> Found<
     found
 }
 
-fn in_turn<'r>(items: &[&(Range<usize>, &str)], by_key: &ByKey<'r>) -> Option<(&'r Record, Edits)> {
+fn in_turn<'r>(items: &[&(Range<usize>, &str)], by_key: &ByKey<'r>) -> Option<(&'r RecallRecord, Edits)> {
     let identity = |text: &str| Object::parse(text).map_or_else(|_| String::new(), |item| responses::identity(&item));
     let identities: Vec<String> = items.iter().map(|(_, text)| identity(text)).collect();
     let record = identities.iter().find_map(|identity| by_key.get(identity.as_str()))?;

@@ -4,14 +4,14 @@
 use bytes::Bytes;
 use mainstay_llm::complaint::Complaint;
 
-use crate::recall_tool::model_turn::Turn;
+use crate::recall_tool::model_turn::ModelTurn;
 
 /// What is said where a model called our tool over and over and said nothing else: no client takes an empty answer back.
 pub(super) const NOTHING_SAID: &str = "[mainstay: the model asked for recall again and again and said nothing else]";
 
 /// How the last answer ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Closing {
+pub(super) enum AnswerEnd {
     /// As its provider said.
     AsItIs,
     /// As one that has nothing more to say: its calls are left out.
@@ -20,7 +20,7 @@ pub(super) enum Closing {
 
 /// Why there is no further answer.
 #[derive(Clone, Debug)]
-pub(super) struct Failure {
+pub(super) struct ContinuationError {
     /// What the provider said, in its form.
     pub(super) body: String,
     /// What is wrong, in a word.
@@ -29,7 +29,7 @@ pub(super) struct Failure {
     pub(super) message: String,
 }
 
-impl Failure {
+impl ContinuationError {
     /// What a provider said.
     pub(super) fn read(body: String) -> Self {
         let complaint = Complaint::read(&body);
@@ -53,7 +53,7 @@ impl Failure {
 }
 
 /// Weaves streams of one form.
-pub(super) trait Loom: Send {
+pub(super) trait StreamMerger: Send {
     /// Takes the next event, or whatever stands between events; gives out what the client sees.
     fn take(&mut self, frame: Bytes, out: &mut Vec<Bytes>);
     /// The stream is over, though nothing said so.
@@ -61,22 +61,22 @@ pub(super) trait Loom: Send {
     /// Whether the answer came to its end and there is something to decide about it.
     fn is_due(&self) -> bool;
     /// The answer that came to its end.
-    fn turn(&self) -> Turn;
+    fn turn(&self) -> ModelTurn;
     /// Whether anything was left out or held back.
     fn is_woven(&self) -> bool;
     /// Another answer follows in the place of the held end.
     fn go_on(&mut self);
     /// This was the last; so many tokens were written in answers before it.
-    fn close(&mut self, closing: Closing, earlier: u64, out: &mut Vec<Bytes>);
+    fn close(&mut self, closing: AnswerEnd, earlier: u64, out: &mut Vec<Bytes>);
     /// There is no further answer.
-    fn fail(&mut self, failure: &Failure, out: &mut Vec<Bytes>);
+    fn fail(&mut self, failure: &ContinuationError, out: &mut Vec<Bytes>);
 }
 
 /// A whole answer, read.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Read {
+pub(super) struct ReadAnswer {
     /// What is in it.
-    pub(super) turn: Turn,
+    pub(super) turn: ModelTurn,
     /// What of it the client sees: blocks, the message, or items.
     pub(super) shown: Vec<String>,
 }

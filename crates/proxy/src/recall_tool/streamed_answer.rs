@@ -14,19 +14,19 @@ use http_body_util::BodyExt;
 use mainstay_llm::answer::Usage;
 use tokio::sync::mpsc;
 
-use crate::http::answer_inspection::Looked;
+use crate::http::answer_inspection::InspectedAnswer;
 use crate::http::response_body::BodyError;
 use crate::http::response_body::BodyPiece;
 use crate::http::response_body::ComposedBody;
-use crate::http::response_body::Rest;
-use crate::http::usage_reader::Watch;
-use crate::recall_tool::event_frames::Frames;
+use crate::http::response_body::RemainingBody;
+use crate::http::usage_reader::UsageReader;
+use crate::recall_tool::event_frames::EventFrames;
 use crate::recall_tool::forms::loom;
 use crate::recall_tool::says;
-use crate::recall_tool::stream_merge::Failure;
-use crate::recall_tool::stream_merge::Loom;
-use crate::recall_tool::tool_rounds::Course;
-use crate::recall_tool::tool_rounds::Next;
+use crate::recall_tool::stream_merge::ContinuationError;
+use crate::recall_tool::stream_merge::StreamMerger;
+use crate::recall_tool::tool_rounds::NextStep;
+use crate::recall_tool::tool_rounds::ToolRounds;
 
 /// How much of an error is read; the longest known one has a few hundred bytes.
 const MOST_READ: usize = 64 << 10;
@@ -35,15 +35,20 @@ const MOST_READ: usize = 64 << 10;
 const MOST_GATHERED: usize = 64 << 20;
 
 /// Weaves an answer that has just begun. What its first part cost is written down for whoever counted its prompt.
-pub(super) fn woven(course: Course, headers: HeaderMap, looked: Looked, first: Arc<OnceLock<Usage>>) -> ComposedBody {
+pub(super) fn woven(
+    course: ToolRounds,
+    headers: HeaderMap,
+    looked: InspectedAnswer,
+    first: Arc<OnceLock<Usage>>,
+) -> ComposedBody {
     // One at a time: what the client does not take is not asked for.
     let (out, pieces) = mpsc::channel(1);
     let form = course.form;
-    let weaving = Weaving {
+    let weaving = StreamedMerge {
         course,
         loom: loom(form),
-        source: Source::new(looked),
-        watch: Watch::new(form, &headers),
+        source: AnswerSource::new(looked),
+        watch: UsageReader::new(form, &headers),
         earlier: 0,
         first,
         out,
@@ -52,13 +57,13 @@ pub(super) fn woven(course: Course, headers: HeaderMap, looked: Looked, first: A
 }
 
 /// What is left of an upstream's answer.
-struct Source {
+struct AnswerSource {
     held: VecDeque<Bytes>,
-    rest: Rest,
+    rest: RemainingBody,
 }
 
-impl Source {
-    fn new(looked: Looked) -> Self {
+impl AnswerSource {
+    fn new(looked: InspectedAnswer) -> Self {
         Self {
             held: looked.held,
             rest: looked.rest,
@@ -70,10 +75,10 @@ impl Source {
             return Some(Ok(Frame::data(piece)));
         }
         match &mut self.rest {
-            Rest::Live(body) => body.frame().await.map(|frame| frame.map_err(BodyError::from)),
-            Rest::Trailers(trailers) => trailers.take().map(|trailers| Ok(Frame::trailers(trailers))),
-            Rest::Broken(error) => error.take().map(Err),
-            Rest::Composed(_) | Rest::Over => None,
+            RemainingBody::Live(body) => body.frame().await.map(|frame| frame.map_err(BodyError::from)),
+            RemainingBody::Trailers(trailers) => trailers.take().map(|trailers| Ok(Frame::trailers(trailers))),
+            RemainingBody::Broken(error) => error.take().map(Err),
+            RemainingBody::Composed(_) | RemainingBody::Over => None,
         }
     }
 
@@ -92,11 +97,11 @@ impl Source {
     }
 }
 
-struct Weaving {
-    course: Course,
-    loom: Box<dyn Loom>,
-    source: Source,
-    watch: Watch,
+struct StreamedMerge {
+    course: ToolRounds,
+    loom: Box<dyn StreamMerger>,
+    source: AnswerSource,
+    watch: UsageReader,
     /// What was written in answers before this one.
     earlier: u64,
     first: Arc<OnceLock<Usage>>,
@@ -111,13 +116,13 @@ enum Came {
     ToNothing,
 }
 
-impl Weaving {
+impl StreamedMerge {
     async fn run(mut self) {
         loop {
             let Came::ToItsEnd = self.read().await else { return };
             if !self.loom.is_due() {
                 if self.loom.is_woven() {
-                    self.fail(&Failure::new("the upstream broke off")).await;
+                    self.fail(&ContinuationError::new("the upstream broke off")).await;
                 }
                 return;
             }
@@ -125,32 +130,32 @@ impl Weaving {
             self.settle();
             let before = self.course.sent.clone();
             match self.course.next(turn.clone()).await {
-                Next::End(closing) => {
+                NextStep::End(closing) => {
                     let mut out = Vec::new();
                     self.loom.close(closing, self.earlier, &mut out);
                     self.give(out).await;
                     return;
                 }
-                Next::Another => {}
+                NextStep::Another => {}
             }
             let (head, looked) = match self.course.ask(&before, &turn).await {
                 Ok(answer) => answer,
-                Err(refusal) => return self.fail(&Failure::new(&refusal.words)).await,
+                Err(refusal) => return self.fail(&ContinuationError::new(&refusal.words)).await,
             };
-            let source = Source::new(looked);
+            let source = AnswerSource::new(looked);
             if !is_stream(&head) {
-                let failure = Failure::read(source.text().await);
+                let failure = ContinuationError::read(source.text().await);
                 return self.fail(&failure).await;
             }
             self.source = source;
-            self.watch = Watch::new(self.course.form, &head.headers);
+            self.watch = UsageReader::new(self.course.form, &head.headers);
             self.loom.go_on();
         }
     }
 
     /// Reads an answer as far as there is nothing to decide, and passes on what the client sees.
     async fn read(&mut self) -> Came {
-        let mut frames = Frames::default();
+        let mut frames = EventFrames::default();
         let mut length = 0_usize;
         while let Some(piece) = self.source.next().await {
             let bytes = match piece.map(Frame::into_data) {
@@ -198,7 +203,7 @@ impl Weaving {
     async fn pass_blindly(&mut self, rest: Bytes, mut out: Vec<Bytes>) -> Came {
         if self.loom.is_woven() {
             self.give(out).await;
-            self.fail(&Failure::new("the answer is too long to go on after recall"))
+            self.fail(&ContinuationError::new("the answer is too long to go on after recall"))
                 .await;
             return Came::ToNothing;
         }
@@ -214,7 +219,7 @@ impl Weaving {
 
     /// Writes down what an answer cost.
     fn settle(&mut self) {
-        let unread = Watch::new(self.course.form, &HeaderMap::new());
+        let unread = UsageReader::new(self.course.form, &HeaderMap::new());
         if let Some(usage) = std::mem::replace(&mut self.watch, unread).finish() {
             let _only_the_first = self.first.set(usage);
             self.earlier = self.earlier.saturating_add(usage.output);
@@ -231,7 +236,7 @@ impl Weaving {
         }
     }
 
-    async fn fail(&mut self, failure: &Failure) {
+    async fn fail(&mut self, failure: &ContinuationError) {
         let mut out = Vec::new();
         self.loom.fail(failure, &mut out);
         self.give(out).await;

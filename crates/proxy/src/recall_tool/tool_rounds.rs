@@ -12,21 +12,21 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
 use crate::http::answer_inspection;
-use crate::http::answer_inspection::Looked;
-use crate::http::refusal::Refusal;
-use crate::http::request_body::Room;
-use crate::http::request_log::Books;
-use crate::http::upstream_request::Outward;
+use crate::http::answer_inspection::InspectedAnswer;
+use crate::http::refusal::HttpRefusal;
+use crate::http::request_body::BodyMemory;
+use crate::http::request_log::RequestLog;
+use crate::http::upstream_request::UpstreamRequest;
 use crate::http::upstream_request::whole;
 use crate::metrics::count;
-use crate::recall_tool::Offered;
+use crate::recall_tool::RecallInjector;
 use crate::recall_tool::definition::continued;
-use crate::recall_tool::model_turn::Asked;
-use crate::recall_tool::model_turn::Turn;
-use crate::recall_tool::recall_memory::Record;
-use crate::recall_tool::recall_memory::Round;
-use crate::recall_tool::stream_merge::Closing;
-use crate::session::fail_open::Complaint;
+use crate::recall_tool::model_turn::ModelTurn;
+use crate::recall_tool::model_turn::RecallCall;
+use crate::recall_tool::recall_memory::RecallRecord;
+use crate::recall_tool::recall_memory::RecallRound;
+use crate::recall_tool::stream_merge::AnswerEnd;
+use crate::session::fail_open::PromptComplaint;
 
 /// How often a model may call our tool in one turn before it has to go on: a search, two texts that it found, and one more.
 const MOST_ROUNDS: usize = 4;
@@ -43,43 +43,43 @@ const NOTHING: &str = "nothing of this conversation was compacted: everything is
 const FAILED: &str = "recall failed; go on without it";
 
 /// The way to the provider.
-pub(super) struct Way {
+pub(super) struct UpstreamAccess {
     pub(super) relay: Relay,
-    pub(super) outward: Outward,
+    pub(super) outward: UpstreamRequest,
     pub(super) silence: Duration,
-    pub(super) room: Room,
+    pub(super) room: BodyMemory,
     pub(super) most: u64,
-    pub(super) books: Arc<Books>,
+    pub(super) request_log: Arc<RequestLog>,
 }
 
 /// One request of a client's, through all the answers that it takes.
-pub(super) struct Course {
-    pub(super) offered: Arc<Offered>,
+pub(super) struct ToolRounds {
+    pub(super) offered: Arc<RecallInjector>,
     pub(super) form: WireForm,
     pub(super) tenant: String,
     pub(super) conversation: Option<String>,
-    pub(super) way: Way,
+    pub(super) way: UpstreamAccess,
     /// What was sent last.
     pub(super) sent: Bytes,
-    record: Record,
+    record: RecallRecord,
     permits: Vec<OwnedSemaphorePermit>,
 }
 
 /// What follows an answer.
-pub(super) enum Next {
+pub(super) enum NextStep {
     /// Another answer: its request is ready.
     Another,
     /// Nothing: this was the last.
-    End(Closing),
+    End(AnswerEnd),
 }
 
-impl Course {
+impl ToolRounds {
     pub(super) fn new(
-        offered: Arc<Offered>,
+        offered: Arc<RecallInjector>,
         form: WireForm,
         tenant: String,
         conversation: Option<String>,
-        way: Way,
+        way: UpstreamAccess,
         sent: Bytes,
     ) -> Self {
         Self {
@@ -89,25 +89,25 @@ impl Course {
             conversation,
             way,
             sent,
-            record: Record::default(),
+            record: RecallRecord::default(),
             permits: Vec::new(),
         }
     }
 
     /// Answers what was asked, and says what follows. Whatever the client may come back with is remembered before it is told.
-    pub(super) async fn next(&mut self, turn: Turn) -> Next {
+    pub(super) async fn next(&mut self, turn: ModelTurn) -> NextStep {
         let asks = turn.asked().next().is_some();
         let rounds = self.record.rounds.len();
         if asks && !turn.calls_theirs && turn.waits && rounds < MOST_ROUNDS {
             let texts = self.answers(&turn, rounds + 1 == MOST_ROUNDS).await;
             if self.extend(&turn, &texts) {
-                return Next::Another;
+                return NextStep::Another;
             }
-            return Next::End(Closing::WithoutCalls);
+            return NextStep::End(AnswerEnd::WithoutCalls);
         }
         let closing = match asks && !turn.calls_theirs && turn.waits {
-            true => Closing::WithoutCalls,
-            false => Closing::AsItIs,
+            true => AnswerEnd::WithoutCalls,
+            false => AnswerEnd::AsItIs,
         };
         if turn.calls_theirs {
             let texts = self.answers(&turn, false).await;
@@ -115,17 +115,21 @@ impl Course {
             self.record.last = turn.seats;
         } else {
             // A call that is left out is never answered.
-            self.record.last = turn.shown().into_iter().map(super::model_turn::Seat::Shown).collect();
+            self.record.last = turn
+                .shown()
+                .into_iter()
+                .map(super::model_turn::AnswerPart::Shown)
+                .collect();
         }
         let record = std::mem::take(&mut self.record);
         if let Some(conversation) = self.conversation.as_ref().filter(|_| !record.is_empty()) {
             self.offered.memory.keep(&self.tenant, conversation, record);
         }
-        Next::End(closing)
+        NextStep::End(closing)
     }
 
     /// Answers to all calls of ours, in their order.
-    async fn answers(&self, turn: &Turn, is_last: bool) -> Vec<String> {
+    async fn answers(&self, turn: &ModelTurn, is_last: bool) -> Vec<String> {
         let mut texts = Vec::new();
         for asked in turn.asked() {
             let mut text = self.answer(asked).await;
@@ -137,8 +141,8 @@ impl Course {
         texts
     }
 
-    async fn answer(&self, asked: &Asked) -> String {
-        let metrics = &self.way.books.metrics;
+    async fn answer(&self, asked: &RecallCall) -> String {
+        let metrics = &self.way.request_log.metrics;
         let Some(conversation) = self.conversation.clone() else {
             count(&metrics.recalls, "nothing");
             return NOTHING.to_owned();
@@ -154,13 +158,13 @@ impl Course {
         text
     }
 
-    fn results(&self, turn: &Turn, texts: &[String]) -> Vec<String> {
+    fn results(&self, turn: &ModelTurn, texts: &[String]) -> Vec<String> {
         let asked = turn.asked().zip(texts);
         asked.map(|(asked, text)| asked.result(self.form, text)).collect()
     }
 
     /// Puts an answer and the results of its calls behind what was sent.
-    fn extend(&mut self, turn: &Turn, texts: &[String]) -> bool {
+    fn extend(&mut self, turn: &ModelTurn, texts: &[String]) -> bool {
         let results = self.results(turn, texts);
         let elements = match self.form {
             WireForm::Anthropic => vec![
@@ -173,7 +177,7 @@ impl Course {
             return false;
         };
         self.sent = body;
-        self.record.rounds.push(Round {
+        self.record.rounds.push(RecallRound {
             shown: turn.shown(),
             asked: turn.asked().cloned().collect(),
             results,
@@ -182,9 +186,13 @@ impl Course {
     }
 
     /// Asks the provider with what stands there now. Where it does not fit, once more without what was found.
-    pub(super) async fn ask(&mut self, before: &Bytes, turn: &Turn) -> Result<(Parts, Looked), Refusal> {
+    pub(super) async fn ask(
+        &mut self,
+        before: &Bytes,
+        turn: &ModelTurn,
+    ) -> Result<(Parts, InspectedAnswer), HttpRefusal> {
         let (head, looked) = self.send().await?;
-        let is_overflow = matches!(looked.complaint, Some((Complaint::Overflow, _)));
+        let is_overflow = matches!(looked.complaint, Some((PromptComplaint::Overflow, _)));
         if !is_overflow {
             return Ok((head, looked));
         }
@@ -198,18 +206,18 @@ impl Course {
         self.send().await
     }
 
-    async fn send(&mut self) -> Result<(Parts, Looked), Refusal> {
+    async fn send(&mut self) -> Result<(Parts, InspectedAnswer), HttpRefusal> {
         let way = &self.way;
         let room = way.room.take(self.sent.len());
         let Some(permit) = room.filter(|_| self.sent.len() as u64 <= way.most) else {
             let words = "there is no room for the request that goes on after recall";
-            return Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "busy", words));
+            return Err(HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, "busy", words));
         };
         self.permits.push(permit);
-        count(&way.books.metrics.recalls, "asked-again");
+        count(&way.request_log.metrics.recalls, "asked-again");
         let body = whole(self.sent.clone());
         let sent = way.outward.again().send(&way.relay, way.silence, body).await;
-        let response = sent.inspect_err(|refusal| count(&way.books.metrics.upstream_errors, refusal.code))?;
+        let response = sent.inspect_err(|refusal| count(&way.request_log.metrics.upstream_errors, refusal.code))?;
         Ok(answer_inspection::look(self.form, response).await)
     }
 }

@@ -13,24 +13,24 @@ use mainstay_llm::answer::Usage;
 use mainstay_llm::forms;
 use tokio::time::timeout;
 
-use crate::http::answer_inspection::Looked;
-use crate::http::refusal::Refusal;
-use crate::http::response_body::Rest;
+use crate::http::answer_inspection::InspectedAnswer;
+use crate::http::refusal::HttpRefusal;
+use crate::http::response_body::RemainingBody;
 use crate::recall_tool::forms::read;
 use crate::recall_tool::forms::together;
-use crate::recall_tool::stream_merge::Read;
-use crate::recall_tool::tool_rounds::Course;
-use crate::recall_tool::tool_rounds::Next;
+use crate::recall_tool::stream_merge::ReadAnswer;
+use crate::recall_tool::tool_rounds::NextStep;
+use crate::recall_tool::tool_rounds::ToolRounds;
 
 /// The largest answer that is read: a day's worth of a fast model. What is larger passes as it comes.
 const MOST_READ: usize = 64 << 20;
 
 /// The answer that the client sees, and what its first part cost where it has several.
 pub(super) async fn entire(
-    mut course: Course,
+    mut course: ToolRounds,
     mut head: Parts,
-    mut looked: Looked,
-) -> Result<(Parts, Looked, Option<Usage>), Refusal> {
+    mut looked: InspectedAnswer,
+) -> Result<(Parts, InspectedAnswer, Option<Usage>), HttpRefusal> {
     let form = course.form;
     let mut first: Option<String> = None;
     let mut cost = None;
@@ -42,7 +42,8 @@ pub(super) async fn entire(
             return Ok((head, looked, cost));
         }
         let text = text(&mut looked, course.way.silence).await;
-        let Some((text, Read { turn, shown: more })) = text.and_then(|text| read(form, &text).map(|read| (text, read)))
+        let Some((text, ReadAnswer { turn, shown: more })) =
+            text.and_then(|text| read(form, &text).map(|read| (text, read)))
         else {
             return Ok((head, looked, cost));
         };
@@ -56,8 +57,8 @@ pub(super) async fn entire(
             Err(trouble) => trouble.usage,
         };
         match course.next(turn.clone()).await {
-            Next::Another => {}
-            Next::End(closing) => {
+            NextStep::Another => {}
+            NextStep::End(closing) => {
                 let woven = together(form, first.as_deref().unwrap_or(&text), &text, &shown, closing, earlier);
                 return Ok((sized(head, woven.as_deref()), answered(looked, woven), cost.or(usage)));
             }
@@ -76,38 +77,38 @@ fn sized(mut head: Parts, woven: Option<&str>) -> Parts {
     head
 }
 
-fn answered(looked: Looked, woven: Option<String>) -> Looked {
+fn answered(looked: InspectedAnswer, woven: Option<String>) -> InspectedAnswer {
     match woven {
         None => looked,
-        Some(text) => Looked {
+        Some(text) => InspectedAnswer {
             held: VecDeque::from([Bytes::from(text)]),
-            rest: Rest::Over,
+            rest: RemainingBody::Over,
             complaint: None,
         },
     }
 }
 
 /// The text of an answer; what was read of it stays in it. `None` where it is no text, too long, or breaks off.
-async fn text(looked: &mut Looked, silence: Duration) -> Option<String> {
+async fn text(looked: &mut InspectedAnswer, silence: Duration) -> Option<String> {
     let mut length: usize = looked.held.iter().map(Bytes::len).sum();
-    while let Rest::Live(body) = &mut looked.rest {
+    while let RemainingBody::Live(body) = &mut looked.rest {
         if length > MOST_READ {
             return None;
         }
         match timeout(silence, body.frame()).await {
             Err(_) => return None,
-            Ok(None) => looked.rest = Rest::Over,
-            Ok(Some(Err(error))) => looked.rest = Rest::Broken(Some(error.into())),
+            Ok(None) => looked.rest = RemainingBody::Over,
+            Ok(Some(Err(error))) => looked.rest = RemainingBody::Broken(Some(error.into())),
             Ok(Some(Ok(frame))) => match frame.into_data() {
                 Ok(piece) => {
                     length += piece.len();
                     looked.held.push_back(piece);
                 }
-                Err(trailers) => looked.rest = Rest::Trailers(trailers.into_trailers().ok()),
+                Err(trailers) => looked.rest = RemainingBody::Trailers(trailers.into_trailers().ok()),
             },
         }
     }
-    if matches!(looked.rest, Rest::Broken(_)) {
+    if matches!(looked.rest, RemainingBody::Broken(_)) {
         return None;
     }
     let bytes: Vec<u8> = looked.held.iter().flat_map(|piece| piece.iter().copied()).collect();

@@ -16,71 +16,75 @@ use mainstay_llm::relay::Relay;
 use mainstay_wire::reading::WireForm;
 
 use crate::http::answer_inspection;
-use crate::http::answer_inspection::Looked;
-use crate::http::auth::Entered;
+use crate::http::answer_inspection::InspectedAnswer;
+use crate::http::auth::AdmittedRequest;
 use crate::http::headers;
-use crate::http::headers::Length;
-use crate::http::refusal::Refusal;
+use crate::http::headers::BodyLength;
+use crate::http::refusal::HttpRefusal;
 use crate::http::request_body;
-use crate::http::request_body::Room;
-use crate::http::request_body::Upload;
-use crate::http::request_log::Account;
-use crate::http::response_body::Passing;
-use crate::http::response_body::Reply;
+use crate::http::request_body::BodyMemory;
+use crate::http::request_body::UploadBody;
+use crate::http::request_log::RequestRecord;
+use crate::http::response_body::ResponseBody;
+use crate::http::response_body::UpstreamBody;
 use crate::http::routing;
-use crate::http::routing::Kept;
-use crate::http::server_settings::Serving;
-use crate::http::upstream_request::Outward;
+use crate::http::routing::ModelRoute;
+use crate::http::server_settings::ServerSettings;
+use crate::http::upstream_request::UpstreamRequest;
 use crate::http::upstream_request::whole;
-use crate::http::upstreams::Upstream;
-use crate::http::usage_reader::Watch;
-use crate::recall_tool::Offer;
-use crate::recall_tool::Offered;
+use crate::http::upstreams::UpstreamServer;
+use crate::http::usage_reader::UsageReader;
+use crate::recall_tool::InjectedRecall;
+use crate::recall_tool::RecallInjector;
 use crate::session;
-use crate::session::Deed;
-use crate::session::Note;
-use crate::session::Outgoing;
-use crate::session::fail_open::Complaint;
-use crate::session::fail_open::Desk;
+use crate::session::OutgoingRequest;
+use crate::session::RequestAction;
+use crate::session::RequestNote;
+use crate::session::fail_open::FailOpenCaller;
+use crate::session::fail_open::PromptComplaint;
 
 /// What one configuration serves with.
-pub struct Setup {
+pub struct ServerSetup {
     /// What the operator has set.
-    pub serving: Serving,
+    pub serving: ServerSettings,
     /// Where the keeper is asked.
-    pub desk: Desk,
+    pub desk: FailOpenCaller,
     /// The way out.
     pub relay: Relay,
     /// The memory that bodies may take.
-    pub room: Room,
+    pub room: BodyMemory,
     /// The tool that models are offered, where they are.
-    pub offered: Option<Arc<Offered>>,
+    pub offered: Option<Arc<RecallInjector>>,
 }
 
 /// Takes a request that was let in to its upstream and its answer back. A refusal gives the account back, to be closed.
 pub async fn exchange(
-    setup: &Setup,
+    setup: &ServerSetup,
     request: Request<Incoming>,
-    entered: Entered,
-    account: &mut Account,
-) -> Result<(http::response::Parts, Looked), Refusal> {
+    entered: AdmittedRequest,
+    account: &mut RequestRecord,
+) -> Result<(http::response::Parts, InspectedAnswer), HttpRefusal> {
     let (mut head, body) = request.into_parts();
     let (upstream, path) = choose(setup, &head, &entered.path)?;
     account.upstream.clone_from(&upstream.name);
     let target = upstream.target(path, head.uri.query()).ok_or_else(|| {
-        Refusal::new(
+        HttpRefusal::new(
             StatusCode::BAD_REQUEST,
             "path",
             "the path makes no address at the upstream",
         )
     })?;
-    let kept = routing::kept(&head.method, path).filter(|_| may_be_kept(&head.headers));
+    let kept = routing::model_route(&head.method, path).filter(|_| may_be_kept(&head.headers));
     let announced = announced(&head.headers);
     request_body::check_announced(announced, &setup.serving.limits)?;
     let pinned = pinned(&head.headers);
-    let length = if kept.is_some() { Length::Anew } else { Length::AsItIs };
+    let length = if kept.is_some() {
+        BodyLength::Anew
+    } else {
+        BodyLength::AsItIs
+    };
     headers::outbound(&mut head.headers, length);
-    let mut outward = Outward {
+    let mut outward = UpstreamRequest {
         method: head.method,
         target,
         headers: head.headers,
@@ -93,7 +97,7 @@ pub async fn exchange(
     let (body, permit) = request_body::collect(body, announced, &setup.serving.limits, &setup.room).await?;
     account.received = body.len() as u64;
     account.permits.extend(permit);
-    let incoming = session::Incoming {
+    let incoming = session::IncomingRequest {
         form: kept.form,
         body,
         tenant: entered.tenant,
@@ -104,22 +108,31 @@ pub async fn exchange(
 }
 
 /// The answer as the client gets it; the account goes with it and is closed when it is through.
-pub fn answer(setup: &Setup, mut head: http::response::Parts, looked: Looked, mut account: Account) -> Response<Reply> {
+pub fn answer(
+    setup: &ServerSetup,
+    mut head: http::response::Parts,
+    looked: InspectedAnswer,
+    mut account: RequestRecord,
+) -> Response<ResponseBody> {
     account.begins(head.status);
     headers::inbound(&mut head.headers);
     headers::tell(&mut head.headers, &account.note);
     let silence = setup.serving.limits.silence;
-    let passing = Passing::new(looked.held, looked.rest, silence, Box::new(account));
-    Response::from_parts(head, Reply::Passing(Box::new(passing)))
+    let passing = UpstreamBody::new(looked.held, looked.rest, silence, Box::new(account));
+    Response::from_parts(head, ResponseBody::Upstream(Box::new(passing)))
 }
 
 /// The upstream of a request, and the path that it is asked for.
-fn choose<'a, 'p>(setup: &'a Setup, head: &Parts, path: &'p str) -> Result<(&'a Upstream, &'p str), Refusal> {
+fn choose<'a, 'p>(
+    setup: &'a ServerSetup,
+    head: &Parts,
+    path: &'p str,
+) -> Result<(&'a UpstreamServer, &'p str), HttpRefusal> {
     let named = head
         .headers
         .get("x-mainstay-upstream")
         .map(|name| name.to_str().unwrap_or(""));
-    let is_messages = || routing::kept(&Method::POST, path).is_some_and(|kept| kept.form == WireForm::Anthropic);
+    let is_messages = || routing::model_route(&Method::POST, path).is_some_and(|kept| kept.form == WireForm::Anthropic);
     let is_anthropic = head.headers.contains_key("anthropic-version") || is_messages();
     let chosen = setup.serving.upstreams.choose(named, path, is_anthropic);
     chosen.ok_or_else(|| {
@@ -127,7 +140,7 @@ fn choose<'a, 'p>(setup: &'a Setup, head: &Parts, path: &'p str) -> Result<(&'a 
             Some(_) => "no upstream has the name in x-mainstay-upstream; `mainstay proxy --check` lists them",
             None => "no upstream serves this path: those there are have a prefix or a name; `mainstay proxy --check` lists them",
         };
-        Refusal::new(StatusCode::NOT_FOUND, "upstream", words)
+        HttpRefusal::new(StatusCode::NOT_FOUND, "upstream", words)
     })
 }
 
@@ -153,17 +166,17 @@ fn announced(headers: &HeaderMap) -> Option<u64> {
 
 /// A request that is none of our business: it passes as it comes.
 async fn pass(
-    setup: &Setup,
-    outward: Outward,
+    setup: &ServerSetup,
+    outward: UpstreamRequest,
     body: Incoming,
-    account: &mut Account,
-) -> Result<(http::response::Parts, Looked), Refusal> {
+    account: &mut RequestRecord,
+) -> Result<(http::response::Parts, InspectedAnswer), HttpRefusal> {
     account.route = "pass";
-    account.note = Note {
-        deed: Deed::PassedThrough,
-        ..Note::default()
+    account.note = RequestNote {
+        deed: RequestAction::PassedThrough,
+        ..RequestNote::default()
     };
-    let (upload, passed) = Upload::new(body, &setup.serving.limits);
+    let (upload, passed) = UploadBody::new(body, &setup.serving.limits);
     let sent = send(setup, outward, Box::pin(upload), account).await;
     account.received = passed.bytes();
     match sent {
@@ -174,12 +187,12 @@ async fn pass(
 
 /// A request that the keeper is asked about, before it goes out and where the provider complains.
 async fn keep(
-    setup: &Setup,
-    kept: Kept,
-    mut outward: Outward,
-    mut incoming: session::Incoming,
-    account: &mut Account,
-) -> Result<(http::response::Parts, Looked), Refusal> {
+    setup: &ServerSetup,
+    kept: ModelRoute,
+    mut outward: UpstreamRequest,
+    mut incoming: session::IncomingRequest,
+    account: &mut RequestRecord,
+) -> Result<(http::response::Parts, InspectedAnswer), HttpRefusal> {
     let since = Instant::now();
     let mut offer = setup.offered.as_ref().and_then(|offered| offered.offer(&mut incoming));
     if offer.is_some() {
@@ -188,7 +201,7 @@ async fn keep(
     let (outgoing, silence) = setup.desk.prepare(incoming).await;
     if let Some(silence) = silence {
         account.failed_open(silence.name());
-    } else if outgoing.note.deed == Deed::FailedOpen {
+    } else if outgoing.note.deed == RequestAction::FailedOpen {
         account.failed_open("keeper");
     }
     account.goes_out(since);
@@ -197,12 +210,12 @@ async fn keep(
     if let (Some((complaint, words)), Some(ticket), Some(outward)) = (&looked.complaint, &ticket, again)
         && let Some(outgoing) = ask_again(setup, *complaint, ticket, words, account).await
     {
-        if let (Complaint::Malformed, Some(offer)) = (complaint, &mut offer) {
+        if let (PromptComplaint::Malformed, Some(offer)) = (complaint, &mut offer) {
             offer.complained();
         }
         account.goes_again(match complaint {
-            Complaint::Overflow => "overflow",
-            Complaint::Malformed => "malformed",
+            PromptComplaint::Overflow => "overflow",
+            PromptComplaint::Malformed => "malformed",
         });
         // What the provider said the first time is dropped, and its connection with it.
         drop(looked);
@@ -216,17 +229,17 @@ async fn keep(
         let way = (&setup.relay, &setup.room, &setup.serving.limits);
         (head, looked) = offer.answer(way, (head, looked), account).await?;
     }
-    account.watch = Some(Watch::new(kept.form, &head.headers)).filter(|_| !kept.only_counts);
+    account.watch = Some(UsageReader::new(kept.form, &head.headers)).filter(|_| !kept.only_counts);
     Ok((head, looked))
 }
 
 async fn ask_again(
-    setup: &Setup,
-    complaint: Complaint,
-    ticket: &session::Ticket,
+    setup: &ServerSetup,
+    complaint: PromptComplaint,
+    ticket: &session::RequestTicket,
     words: &str,
-    account: &Account,
-) -> Option<Outgoing> {
+    account: &RequestRecord,
+) -> Option<OutgoingRequest> {
     match setup.desk.after(complaint, ticket, words).await {
         Ok(outgoing) => outgoing,
         Err(silence) => {
@@ -238,13 +251,13 @@ async fn ask_again(
 
 /// Sends what the keeper says, and looks at the answer.
 async fn attempt(
-    setup: &Setup,
-    kept: Kept,
-    mut outward: Outward,
-    outgoing: Outgoing,
-    offer: &mut Option<Offer>,
-    account: &mut Account,
-) -> Result<(http::response::Parts, Looked, Option<session::Ticket>), Refusal> {
+    setup: &ServerSetup,
+    kept: ModelRoute,
+    mut outward: UpstreamRequest,
+    outgoing: OutgoingRequest,
+    offer: &mut Option<InjectedRecall>,
+    account: &mut RequestRecord,
+) -> Result<(http::response::Parts, InspectedAnswer, Option<session::RequestTicket>), HttpRefusal> {
     account.note = outgoing.note;
     if let Some((name, word)) = outgoing.extra_header {
         headers::add_word(&mut outward.headers, name, word);
@@ -263,11 +276,11 @@ async fn attempt(
 
 /// Sends a request on.
 async fn send(
-    setup: &Setup,
-    outward: Outward,
+    setup: &ServerSetup,
+    outward: UpstreamRequest,
     body: Outbound,
-    account: &Account,
-) -> Result<Response<Incoming>, Refusal> {
+    account: &RequestRecord,
+) -> Result<Response<Incoming>, HttpRefusal> {
     let sent = outward.send(&setup.relay, setup.serving.limits.silence, body).await;
     sent.inspect_err(|refusal| account.unanswered(refusal.code))
 }

@@ -3,7 +3,7 @@
 mod forwarding;
 mod proxy_server;
 
-pub use proxy_server::Controls;
-pub use proxy_server::Server;
-pub use proxy_server::Stage;
+pub use proxy_server::ProxyServer;
+pub use proxy_server::ServerControls;
+pub use proxy_server::ServerStage;
 pub use proxy_server::StartError;

@@ -29,26 +29,26 @@ use tokio::sync::mpsc;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use crate::http::connection::Line;
-use crate::http::refusal::Refusal;
-use crate::http::request_body::Room;
-use crate::http::request_log::Account;
-use crate::http::request_log::Books;
-use crate::http::response_body::Reply;
+use crate::http::connection::ClientConnection;
+use crate::http::refusal::HttpRefusal;
+use crate::http::request_body::BodyMemory;
+use crate::http::request_log::RequestLog;
+use crate::http::request_log::RequestRecord;
+use crate::http::response_body::ResponseBody;
 use crate::http::routing;
-use crate::http::server_settings::Serving;
-use crate::log::Level;
-use crate::log::Log;
+use crate::http::server_settings::ServerSettings;
+use crate::log::EventLog;
+use crate::log::LogLevel;
 use crate::pages;
 use crate::pages::Dashboard;
 use crate::pages::PageSources;
 use crate::pages::Readiness;
-use crate::recall_tool::Memory;
-use crate::recall_tool::Offered;
+use crate::recall_tool::RecallHistory;
+use crate::recall_tool::RecallInjector;
 use crate::server::forwarding;
-use crate::server::forwarding::Setup;
-use crate::session::fail_open::Counsel;
-use crate::session::fail_open::Desk;
+use crate::server::forwarding::ServerSetup;
+use crate::session::fail_open::FailOpenCaller;
+use crate::session::fail_open::SessionBackend;
 
 /// Why the server does not start, or does not take a new configuration.
 #[derive(Debug, thiserror::Error)]
@@ -67,7 +67,7 @@ pub enum StartError {
 
 /// How far stopping has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stage {
+pub enum ServerStage {
     /// Not begun.
     Serving,
     /// Nothing new is taken; what is under way goes on.
@@ -77,80 +77,82 @@ pub enum Stage {
 }
 
 /// What connections share.
-struct Shared {
-    setup: RwLock<Arc<Active>>,
-    books: Arc<Books>,
-    stage: watch::Sender<Stage>,
+struct ServerState {
+    setup: RwLock<Arc<ActiveSetup>>,
+    request_log: Arc<RequestLog>,
+    stage: watch::Sender<ServerStage>,
     lookup: Option<Lookup>,
-    memory: Arc<Memory>,
+    memory: Arc<RecallHistory>,
 }
 
 /// A configuration that is in force.
-struct Active {
-    setup: Setup,
+struct ActiveSetup {
+    setup: ServerSetup,
     dashboard: Dashboard,
     requests: Arc<Semaphore>,
 }
 
-impl Shared {
-    fn active(&self) -> Arc<Active> {
+impl ServerState {
+    fn active(&self) -> Arc<ActiveSetup> {
         Arc::clone(&self.setup.read().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 /// A server that listens.
-pub struct Server {
+pub struct ProxyServer {
     listener: TcpListener,
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
 }
 
 /// By which a server is told to stop or to serve otherwise.
 #[derive(Clone)]
-pub struct Controls(Arc<Shared>);
+pub struct ServerControls(Arc<ServerState>);
 
-impl Controls {
+impl ServerControls {
     /// Stops: nothing new is taken, and what is under way has the operator's grace.
     pub fn stop(&self) {
-        self.0.stage.send_modify(|stage| *stage = (*stage).max(Stage::Stopping));
+        self.0
+            .stage
+            .send_modify(|stage| *stage = (*stage).max(ServerStage::Stopping));
     }
 
     /// Breaks everything off.
     pub fn abort(&self) {
-        self.0.stage.send_replace(Stage::Aborting);
+        self.0.stage.send_replace(ServerStage::Aborting);
     }
 
     /// Serves otherwise from here on; requests under way end as they began. Where it listens stays.
-    pub fn reload(&self, serving: Serving, counsel: Arc<dyn Counsel>) -> Result<(), StartError> {
-        let active = Active::new(serving, counsel, self.0.lookup.clone(), &self.0.memory)?;
+    pub fn reload(&self, serving: ServerSettings, backend: Arc<dyn SessionBackend>) -> Result<(), StartError> {
+        let active = ActiveSetup::new(serving, backend, self.0.lookup.clone(), &self.0.memory)?;
         *self.0.setup.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(active);
         Ok(())
     }
 
     /// The books.
-    pub fn books(&self) -> Arc<Books> {
-        Arc::clone(&self.0.books)
+    pub fn request_log(&self) -> Arc<RequestLog> {
+        Arc::clone(&self.0.request_log)
     }
 }
 
-impl Active {
+impl ActiveSetup {
     fn new(
-        serving: Serving,
-        counsel: Arc<dyn Counsel>,
+        serving: ServerSettings,
+        backend: Arc<dyn SessionBackend>,
         lookup: Option<Lookup>,
-        memory: &Arc<Memory>,
+        memory: &Arc<RecallHistory>,
     ) -> Result<Self, StartError> {
         serving.check().map_err(StartError::Unsafe)?;
         let private = serving.upstreams.private_names();
         let relay = Relay::with_lookup(serving.limits.connect, private, lookup)
             .map_err(|trouble| StartError::Relay(trouble.detail))?;
         let recall = serving.recall.clone();
-        let offered = recall.map(|recall| Arc::new(Offered::new(recall, Arc::clone(memory))));
+        let offered = recall.map(|recall| Arc::new(RecallInjector::new(recall, Arc::clone(memory))));
         Ok(Self {
             requests: Arc::new(Semaphore::new(serving.limits.requests)),
-            dashboard: Dashboard::new(&*counsel),
-            setup: Setup {
-                desk: Desk::new(counsel, serving.patience),
-                room: Room::new(serving.limits.bodies),
+            dashboard: Dashboard::new(&*backend),
+            setup: ServerSetup {
+                desk: FailOpenCaller::new(backend, serving.patience),
+                room: BodyMemory::new(serving.limits.bodies),
                 relay,
                 offered,
                 serving,
@@ -159,28 +161,32 @@ impl Active {
     }
 }
 
-impl Server {
+impl ProxyServer {
     /// Listens; nothing is accepted yet.
-    pub async fn bind(serving: Serving, counsel: Arc<dyn Counsel>, log: Log) -> Result<Self, StartError> {
-        Self::bind_with(serving, counsel, log, None).await
+    pub async fn bind(
+        serving: ServerSettings,
+        backend: Arc<dyn SessionBackend>,
+        log: EventLog,
+    ) -> Result<Self, StartError> {
+        Self::bind_with(serving, backend, log, None).await
     }
 
     /// The same with names looked up elsewhere.
     pub async fn bind_with(
-        serving: Serving,
-        counsel: Arc<dyn Counsel>,
-        log: Log,
+        serving: ServerSettings,
+        backend: Arc<dyn SessionBackend>,
+        log: EventLog,
         lookup: Option<Lookup>,
     ) -> Result<Self, StartError> {
         let listen = serving.listen;
         let memory = Arc::default();
-        let active = Active::new(serving, counsel, lookup.clone(), &memory)?;
+        let active = ActiveSetup::new(serving, backend, lookup.clone(), &memory)?;
         let bound = TcpListener::bind(listen).await;
         let listener = bound.map_err(|error| StartError::Listen(listen, error))?;
-        let shared = Shared {
+        let shared = ServerState {
             setup: RwLock::new(Arc::new(active)),
-            books: Arc::new(Books::new(log)),
-            stage: watch::Sender::new(Stage::Serving),
+            request_log: Arc::new(RequestLog::new(log)),
+            stage: watch::Sender::new(ServerStage::Serving),
             lookup,
             memory,
         };
@@ -196,8 +202,8 @@ impl Server {
     }
 
     /// By which it is told to stop or to serve otherwise.
-    pub fn controls(&self) -> Controls {
-        Controls(Arc::clone(&self.shared))
+    pub fn controls(&self) -> ServerControls {
+        ServerControls(Arc::clone(&self.shared))
     }
 
     /// Serves until it is told to stop, and what was under way is over or its time is.
@@ -208,7 +214,7 @@ impl Server {
         let mut stage = self.shared.stage.subscribe();
         loop {
             let accepted = tokio::select! {
-                _ = stage.wait_for(|stage| *stage > Stage::Serving) => break,
+                _ = stage.wait_for(|stage| *stage > ServerStage::Serving) => break,
                 accepted = accept(&self.listener, &connections) => accepted,
             };
             match accepted {
@@ -223,9 +229,9 @@ impl Server {
                 Err(error) => {
                     let kind = error.kind().to_string();
                     self.shared
-                        .books
+                        .request_log
                         .log
-                        .say(Level::Error, "accept", &[("error", kind.into())]);
+                        .say(LogLevel::Error, "accept", &[("error", kind.into())]);
                     // Files have run out, or memory: at once would be too soon.
                     let _over = timeout(ACCEPT_PAUSE, pending::<()>()).await;
                 }
@@ -235,14 +241,14 @@ impl Server {
         let grace = self.shared.active().setup.serving.limits.grace;
         let aborted = async {
             // The sender is ours and outlives this.
-            let _sent = stage.wait_for(|stage| *stage == Stage::Aborting).await;
+            let _sent = stage.wait_for(|stage| *stage == ServerStage::Aborting).await;
         };
         tokio::select! {
             _ = all_gone.recv() => return,
             () = aborted => {}
             _ = timeout(grace, pending::<()>()) => {}
         }
-        self.shared.stage.send_replace(Stage::Aborting);
+        self.shared.stage.send_replace(ServerStage::Aborting);
         all_gone.recv().await;
     }
 }
@@ -262,12 +268,12 @@ async fn accept(listener: &TcpListener, connections: &Arc<Semaphore>) -> io::Res
 }
 
 /// Serves one connection.
-async fn serve(stream: TcpStream, shared: Arc<Shared>) {
+async fn serve(stream: TcpStream, shared: Arc<ServerState>) {
     // Without it an event of a stream would wait for the one after.
     let _quick = stream.set_nodelay(true);
     let limits = shared.active().setup.serving.limits;
     let mut stage = shared.stage.subscribe();
-    let _counted = Counted::new(Arc::clone(&shared.books));
+    let _counted = CountedConnection::new(Arc::clone(&shared.request_log));
     let answers = service_fn(|request| {
         let shared = Arc::clone(&shared);
         async move { Ok::<_, Infallible>(respond(shared, request).await) }
@@ -278,37 +284,40 @@ async fn serve(stream: TcpStream, shared: Arc<Shared>) {
         .max_header_size(limits.head)
         .max_buf_size(READ_AHEAD)
         .max_headers(limits.headers)
-        .serve_connection(TokioIo::new(Line::new(stream, limits.head, limits.stall)), answers);
+        .serve_connection(
+            TokioIo::new(ClientConnection::new(stream, limits.head, limits.stall)),
+            answers,
+        );
     let mut connection = pin!(connection);
     tokio::select! {
         _ = connection.as_mut() => return,
-        _ = stage.wait_for(|stage| *stage > Stage::Serving) => {}
+        _ = stage.wait_for(|stage| *stage > ServerStage::Serving) => {}
     }
     connection.as_mut().graceful_shutdown();
     tokio::select! {
         _ = connection => {}
-        _ = stage.wait_for(|stage| *stage == Stage::Aborting) => {}
+        _ = stage.wait_for(|stage| *stage == ServerStage::Aborting) => {}
     }
 }
 
 /// A connection that is counted while it is there.
-struct Counted(Arc<Books>);
+struct CountedConnection(Arc<RequestLog>);
 
-impl Counted {
-    fn new(books: Arc<Books>) -> Self {
-        books.metrics.connections.inc();
-        Self(books)
+impl CountedConnection {
+    fn new(request_log: Arc<RequestLog>) -> Self {
+        request_log.metrics.connections.inc();
+        Self(request_log)
     }
 }
 
-impl Drop for Counted {
+impl Drop for CountedConnection {
     fn drop(&mut self) {
         self.0.metrics.connections.dec();
     }
 }
 
-async fn respond(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Reply> {
-    let account = shared.books.open();
+async fn respond(shared: Arc<ServerState>, request: Request<Incoming>) -> Response<ResponseBody> {
+    let account = shared.request_log.open();
     let id = HeaderValue::from_str(&account.id);
     let mut response = answer(&shared, request, account).await;
     if let Ok(id) = id {
@@ -317,25 +326,29 @@ async fn respond(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Re
     response
 }
 
-async fn answer(shared: &Arc<Shared>, request: Request<Incoming>, mut account: Account) -> Response<Reply> {
+async fn answer(
+    shared: &Arc<ServerState>,
+    request: Request<Incoming>,
+    mut account: RequestRecord,
+) -> Response<ResponseBody> {
     let active = shared.active();
     let (head, body) = request.into_parts();
-    let entered = match active.setup.serving.door.enter(&head) {
+    let entered = match active.setup.serving.auth.enter(&head) {
         Ok(entered) => entered,
         Err(refusal) => return refuse(&refusal, account),
     };
     account.tenant.clone_from(&entered.tenant);
     let request = Request::from_parts(head, body);
-    if let Some(page) = routing::own(&entered.path) {
+    if let Some(page) = routing::internal_route(&entered.path) {
         account.route = "own";
         let setup = &active.setup;
         let sources = PageSources {
             readiness: match *shared.stage.borrow() {
-                Stage::Serving => Readiness::Ready,
-                Stage::Stopping | Stage::Aborting => Readiness::Stopping,
+                ServerStage::Serving => Readiness::Ready,
+                ServerStage::Stopping | ServerStage::Aborting => Readiness::Stopping,
             },
-            metrics: &shared.books.metrics,
-            door: &setup.serving.door,
+            metrics: &shared.request_log.metrics,
+            auth: &setup.serving.auth,
             desk: &setup.desk,
             dashboard: &active.dashboard,
         };
@@ -345,7 +358,7 @@ async fn answer(shared: &Arc<Shared>, request: Request<Incoming>, mut account: A
     }
     let Ok(permit) = Arc::clone(&active.requests).try_acquire_owned() else {
         let words = "more requests are under way than proxy.requests allows; try again";
-        let refusal = Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "busy", words).retry_after(1);
+        let refusal = HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, "busy", words).retry_after(1);
         return refuse(&refusal, account);
     };
     account.permits.push(permit);
@@ -355,7 +368,7 @@ async fn answer(shared: &Arc<Shared>, request: Request<Incoming>, mut account: A
     }
 }
 
-fn refuse(refusal: &Refusal, account: Account) -> Response<Reply> {
+fn refuse(refusal: &HttpRefusal, account: RequestRecord) -> Response<ResponseBody> {
     account.refused(refusal);
     refusal.answer()
 }

@@ -11,15 +11,15 @@ use mainstay_wire::element;
 use mainstay_wire::sameness::without_marks;
 use tokio::sync::Notify;
 
-use crate::session::parsed_request::Key;
-use crate::session::parsed_request::Taken;
+use crate::session::parsed_request::ParsedRequest;
+use crate::session::parsed_request::PrefixKey;
 use crate::session::parsed_request::hex;
-use crate::session::pass::Prepared;
-use crate::session::prefix_replacement::Epoch;
-use crate::session::result_trimming::Giant;
-use crate::session::result_trimming::Trims;
+use crate::session::pass::PreparedPass;
+use crate::session::prefix_replacement::PrefixReplacement;
+use crate::session::result_trimming::OversizedResult;
+use crate::session::result_trimming::TrimmedResults;
 use crate::session::result_trimming::trimmed;
-use crate::session::session_stats::Pulse;
+use crate::session::session_stats::SessionStats;
 use crate::session::worker::Worker;
 
 /// Digits of a conversation's name: 48 bits, enough to tell the conversations of one store apart.
@@ -29,7 +29,7 @@ const WORKER_BYTES: usize = 6;
 
 /// What was noted of a message when it first came by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct MessageStats {
     /// Its tokens as it goes out, trimmed perhaps.
     pub tokens: u64,
     /// Its tokens as it came.
@@ -43,7 +43,7 @@ pub struct Seen {
 }
 
 /// One conversation.
-pub struct Conversation {
+pub struct LiveConversation {
     /// Its name in the store.
     pub name: String,
     /// How its messages are counted.
@@ -51,13 +51,13 @@ pub struct Conversation {
     /// The model it was last for.
     pub model: String,
     /// The keys of its beginnings, from the empty one.
-    pub keys: Vec<Key>,
+    pub keys: Vec<PrefixKey>,
     /// What was noted of each message.
-    pub seen: Vec<Seen>,
+    pub seen: Vec<MessageStats>,
     /// Messages that go out in a smaller form.
-    pub trims: Trims,
+    pub trims: TrimmedResults,
     /// What stands for beginnings of it, from the shortest.
-    pub epochs: Vec<(Key, Arc<Epoch>)>,
+    pub epochs: Vec<(PrefixKey, Arc<PrefixReplacement>)>,
     /// Who compacts it; away while a pass is made.
     pub worker: Option<Box<Worker>>,
     /// Whether a pass is being made, or learnt for.
@@ -67,9 +67,9 @@ pub struct Conversation {
     /// Tells those who wait that whoever was at work is done.
     pub done: Arc<Notify>,
     /// A pass that was prepared and is not in force yet.
-    pub prepared: Option<Box<Prepared>>,
+    pub prepared: Option<Box<PreparedPass>>,
     /// How it goes: requests, money, pressure.
-    pub pulse: Pulse,
+    pub pulse: SessionStats,
     /// Up to which writes of others to the store its epochs were looked for.
     pub looked: Option<i64>,
     /// Bytes of the newest body.
@@ -80,9 +80,9 @@ pub struct Conversation {
     pub drops_blocks: bool,
 }
 
-impl Conversation {
+impl LiveConversation {
     /// A conversation that begins like this; what it says is still to be learnt.
-    pub fn new(taken: &Taken, pinned: Option<&str>, family: Family, pulse: Pulse) -> Self {
+    pub fn new(taken: &ParsedRequest, pinned: Option<&str>, family: Family, pulse: SessionStats) -> Self {
         // Two messages: agents often begin with the same words.
         let first = &taken.keys[taken.keys.len().min(3) - 1];
         let name = match pinned {
@@ -95,7 +95,7 @@ impl Conversation {
             model: String::new(),
             keys: vec![taken.keys[0]],
             seen: Vec::new(),
-            trims: Trims::default(),
+            trims: TrimmedResults::default(),
             epochs: Vec::new(),
             worker: None,
             is_passing: false,
@@ -111,7 +111,7 @@ impl Conversation {
     }
 
     /// A conversation that shares this one's beginning, as far as these requests do. Who was at work on this one stays with it.
-    pub fn branch(&self, taken: &Taken) -> Self {
+    pub fn branch(&self, taken: &ParsedRequest) -> Self {
         let shared = self
             .keys
             .iter()
@@ -119,10 +119,10 @@ impl Conversation {
             .take_while(|(one, other)| one == other)
             .count();
         let at = shared.saturating_sub(1);
-        let find = |key: &Key| taken.keys.iter().position(|known| known == key);
+        let find = |key: &PrefixKey| taken.keys.iter().position(|known| known == key);
         let epochs = self.epochs.iter().filter_map(|(key, epoch)| {
             let covers = find(key)?;
-            let moved = Arc::new(Epoch {
+            let moved = Arc::new(PrefixReplacement {
                 covers,
                 ..(**epoch).clone()
             });
@@ -150,12 +150,12 @@ impl Conversation {
     }
 
     /// Whether a request goes on where this conversation ends, or repeats it.
-    pub fn is_continued_by(&self, taken: &Taken) -> bool {
+    pub fn is_continued_by(&self, taken: &ParsedRequest) -> bool {
         taken.keys.starts_with(&self.keys)
     }
 
     /// How many messages of a request are new.
-    pub fn new_bytes(&self, taken: &Taken) -> usize {
+    pub fn new_bytes(&self, taken: &ParsedRequest) -> usize {
         (self.seen.len()..taken.len())
             .map(|index| taken.element(index).len())
             .sum()
@@ -164,9 +164,9 @@ impl Conversation {
     /// Learns what is new in a request that continues this conversation.
     pub fn learn(
         &mut self,
-        taken: &Taken,
+        taken: &ParsedRequest,
         limit: Option<u64>,
-        keep: &mut dyn FnMut(&Giant<'_>, &str) -> Option<String>,
+        keep: &mut dyn FnMut(&OversizedResult<'_>, &str) -> Option<String>,
     ) {
         for index in self.seen.len()..taken.len() {
             let text = taken.element(index);
@@ -187,9 +187,9 @@ impl Conversation {
         self.body = taken.body.len();
     }
 
-    fn look(&self, message: Option<&Message>) -> Seen {
+    fn look(&self, message: Option<&Message>) -> MessageStats {
         let Some(message) = message else {
-            return Seen {
+            return MessageStats {
                 tokens: 0,
                 tokens_whole: 0,
                 opens_turn: false,
@@ -202,7 +202,7 @@ impl Conversation {
             Part::Thinking(thinking) => thinking.seal != Seal::Unsealed,
             _ => false,
         };
-        Seen {
+        MessageStats {
             tokens,
             tokens_whole: tokens,
             opens_turn: message.opens_turn(),
@@ -213,12 +213,12 @@ impl Conversation {
 
     /// What stands for the longest beginning. Where the client has gone back to a message that was old when a pass was made,
     /// that pass counts only if it leaves the newest step as it came.
-    pub fn epoch(&self) -> Option<&Arc<Epoch>> {
+    pub fn epoch(&self) -> Option<&Arc<PrefixReplacement>> {
         self.epoch_for(self.seen.len())
     }
 
     /// The same for the conversation as it was when it had so many messages.
-    pub fn epoch_for(&self, now: usize) -> Option<&Arc<Epoch>> {
+    pub fn epoch_for(&self, now: usize) -> Option<&Arc<PrefixReplacement>> {
         let newest = self.newest_step(now);
         let mut epochs = self.epochs.iter().rev().map(|(_, epoch)| epoch);
         epochs.find(|epoch| epoch.covers <= newest || (epoch.covers <= now && epoch.made_at <= now))
@@ -232,7 +232,7 @@ impl Conversation {
     }
 
     /// Puts something in place of a beginning.
-    pub fn adopt(&mut self, key: Key, epoch: Arc<Epoch>) {
+    pub fn adopt(&mut self, key: PrefixKey, epoch: Arc<PrefixReplacement>) {
         let known = self.epochs.iter().position(|(_, known)| known.covers >= epoch.covers);
         match known {
             Some(index) if self.epochs[index].1.covers == epoch.covers => self.epochs[index] = (key, epoch),
@@ -268,6 +268,6 @@ impl Conversation {
             false => 0,
         };
         let prepared = self.prepared.as_ref().map_or(0, |_| self.body * WORKER_BYTES);
-        self.keys.len() * 2 * (size_of::<Key>() + size_of::<Seen>()) + texts + trims + working + prepared
+        self.keys.len() * 2 * (size_of::<PrefixKey>() + size_of::<MessageStats>()) + texts + trims + working + prepared
     }
 }

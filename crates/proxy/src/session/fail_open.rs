@@ -12,61 +12,61 @@ use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use crate::session::Archive;
-use crate::session::Deed;
-use crate::session::Incoming;
-use crate::session::Keeper;
-use crate::session::Note;
-use crate::session::Outgoing;
-use crate::session::Overview;
-use crate::session::Ticket;
+use crate::session::IncomingRequest;
+use crate::session::OutgoingRequest;
+use crate::session::RequestAction;
+use crate::session::RequestNote;
+use crate::session::RequestTicket;
+use crate::session::SessionCompactor;
+use crate::session::SessionsOverview;
+use crate::session::StoreLocation;
 
 /// What is answered in time, or not.
 pub type Advice<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
-/// Who is asked what to send. There is one, the [`Keeper`]; others stand in for it where its failures are tried out.
-pub trait Counsel: Send + Sync + 'static {
+/// Who is asked what to send. There is one, the [`SessionCompactor`]; others stand in for it where its failures are tried out.
+pub trait SessionBackend: Send + Sync + 'static {
     /// What to send for a request.
-    fn prepare(&self, incoming: Incoming) -> Advice<'_, Outgoing>;
+    fn prepare(&self, incoming: IncomingRequest) -> Advice<'_, OutgoingRequest>;
     /// What to send after the provider found the prompt too long.
-    fn after_overflow<'a>(&'a self, ticket: &'a Ticket, words: &'a str) -> Advice<'a, Option<Outgoing>>;
+    fn after_overflow<'a>(&'a self, ticket: &'a RequestTicket, words: &'a str) -> Advice<'a, Option<OutgoingRequest>>;
     /// What to send after the provider found the history malformed.
-    fn after_complaint<'a>(&'a self, ticket: &'a Ticket, words: &'a str) -> Advice<'a, Option<Outgoing>>;
+    fn after_complaint<'a>(&'a self, ticket: &'a RequestTicket, words: &'a str) -> Advice<'a, Option<OutgoingRequest>>;
     /// The answer is through.
-    fn answered(&self, ticket: Ticket, usage: Option<Usage>);
+    fn answered(&self, ticket: RequestTicket, usage: Option<Usage>);
     /// How it goes, for people to look at; `None` from whoever does not know.
-    fn overview(&self) -> Option<Overview> {
+    fn overview(&self) -> Option<SessionsOverview> {
         None
     }
     /// Where what was compacted away is kept; `None` from whoever keeps nothing.
-    fn archive(&self) -> Option<Archive> {
+    fn archive(&self) -> Option<StoreLocation> {
         None
     }
 }
 
-impl Counsel for Keeper {
-    fn prepare(&self, incoming: Incoming) -> Advice<'_, Outgoing> {
-        Box::pin(Keeper::prepare(self, incoming))
+impl SessionBackend for SessionCompactor {
+    fn prepare(&self, incoming: IncomingRequest) -> Advice<'_, OutgoingRequest> {
+        Box::pin(SessionCompactor::prepare(self, incoming))
     }
 
-    fn after_overflow<'a>(&'a self, ticket: &'a Ticket, words: &'a str) -> Advice<'a, Option<Outgoing>> {
-        Box::pin(Keeper::after_overflow(self, ticket, words))
+    fn after_overflow<'a>(&'a self, ticket: &'a RequestTicket, words: &'a str) -> Advice<'a, Option<OutgoingRequest>> {
+        Box::pin(SessionCompactor::after_overflow(self, ticket, words))
     }
 
-    fn after_complaint<'a>(&'a self, ticket: &'a Ticket, words: &'a str) -> Advice<'a, Option<Outgoing>> {
-        Box::pin(Keeper::after_complaint(self, ticket, words))
+    fn after_complaint<'a>(&'a self, ticket: &'a RequestTicket, words: &'a str) -> Advice<'a, Option<OutgoingRequest>> {
+        Box::pin(SessionCompactor::after_complaint(self, ticket, words))
     }
 
-    fn answered(&self, ticket: Ticket, usage: Option<Usage>) {
-        Keeper::answered(self, ticket, usage);
+    fn answered(&self, ticket: RequestTicket, usage: Option<Usage>) {
+        SessionCompactor::answered(self, ticket, usage);
     }
 
-    fn overview(&self) -> Option<Overview> {
-        Some(Keeper::overview(self))
+    fn overview(&self) -> Option<SessionsOverview> {
+        Some(SessionCompactor::overview(self))
     }
 
-    fn archive(&self) -> Option<Archive> {
-        Some(Keeper::archive(self))
+    fn archive(&self) -> Option<StoreLocation> {
+        Some(SessionCompactor::archive(self))
     }
 }
 
@@ -81,7 +81,7 @@ const MENDING: Duration = Duration::from_secs(65);
 
 /// Why the keeper gave no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Silence {
+pub enum FailOpenReason {
     /// It broke.
     Panicked,
     /// It took too long.
@@ -90,20 +90,20 @@ pub enum Silence {
     Busy,
 }
 
-impl Silence {
+impl FailOpenReason {
     /// In a word, for headers, logs and metrics.
     pub fn name(self) -> &'static str {
         match self {
-            Silence::Panicked => "panic",
-            Silence::TooSlow => "too-slow",
-            Silence::Busy => "busy",
+            FailOpenReason::Panicked => "panic",
+            FailOpenReason::TooSlow => "too-slow",
+            FailOpenReason::Busy => "busy",
         }
     }
 }
 
 /// Which complaint of a provider the keeper is asked about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Complaint {
+pub enum PromptComplaint {
     /// The prompt is too long.
     Overflow,
     /// Calls and results do not belong together.
@@ -112,37 +112,37 @@ pub enum Complaint {
 
 /// Where the keeper is asked.
 #[derive(Clone)]
-pub struct Desk {
-    counsel: Arc<dyn Counsel>,
+pub struct FailOpenCaller {
+    backend: Arc<dyn SessionBackend>,
     asked: Arc<Semaphore>,
     patience: Duration,
 }
 
-impl Desk {
+impl FailOpenCaller {
     /// A desk at which nobody waits longer than this.
-    pub fn new(counsel: Arc<dyn Counsel>, patience: Duration) -> Self {
+    pub fn new(backend: Arc<dyn SessionBackend>, patience: Duration) -> Self {
         Self {
-            counsel,
+            backend,
             asked: Arc::new(Semaphore::new(MOST_ASKED)),
             patience,
         }
     }
 
     /// What to send for a request: what came, where there is no answer.
-    pub async fn prepare(&self, incoming: Incoming) -> (Outgoing, Option<Silence>) {
+    pub async fn prepare(&self, incoming: IncomingRequest) -> (OutgoingRequest, Option<FailOpenReason>) {
         let body = incoming.body.clone();
-        let asked = self.ask(self.patience + MARGIN, move |counsel, handle| {
-            handle.block_on(counsel.prepare(incoming))
+        let asked = self.ask(self.patience + MARGIN, move |backend, handle| {
+            handle.block_on(backend.prepare(incoming))
         });
         match asked.await {
             Ok(outgoing) => (outgoing, None),
             Err(silence) => {
-                let note = Note {
-                    deed: Deed::FailedOpen,
+                let note = RequestNote {
+                    deed: RequestAction::FailedOpen,
                     reason: Some(silence.name().to_owned()),
-                    ..Note::default()
+                    ..RequestNote::default()
                 };
-                let outgoing = Outgoing {
+                let outgoing = OutgoingRequest {
                     body,
                     extra_header: None,
                     note,
@@ -154,54 +154,59 @@ impl Desk {
     }
 
     /// What to send after a complaint of the provider's, if anything.
-    pub async fn after(&self, complaint: Complaint, ticket: &Ticket, words: &str) -> Result<Option<Outgoing>, Silence> {
+    pub async fn after(
+        &self,
+        complaint: PromptComplaint,
+        ticket: &RequestTicket,
+        words: &str,
+    ) -> Result<Option<OutgoingRequest>, FailOpenReason> {
         let (ticket, words) = (ticket.clone(), words.to_owned());
-        self.ask(self.patience.max(MENDING), move |counsel, handle| match complaint {
-            Complaint::Overflow => handle.block_on(counsel.after_overflow(&ticket, &words)),
-            Complaint::Malformed => handle.block_on(counsel.after_complaint(&ticket, &words)),
+        self.ask(self.patience.max(MENDING), move |backend, handle| match complaint {
+            PromptComplaint::Overflow => handle.block_on(backend.after_overflow(&ticket, &words)),
+            PromptComplaint::Malformed => handle.block_on(backend.after_complaint(&ticket, &words)),
         })
         .await
     }
 
     /// Tells the keeper that an answer is through. Nobody waits for it.
-    pub fn answered(&self, ticket: Ticket, usage: Option<Usage>) {
+    pub fn answered(&self, ticket: RequestTicket, usage: Option<Usage>) {
         let Ok(permit) = Arc::clone(&self.asked).try_acquire_owned() else {
             return;
         };
-        let counsel = Arc::clone(&self.counsel);
+        let backend = Arc::clone(&self.backend);
         // A stream may end after the runtime did; then there is nobody left to be told.
         if let Ok(handle) = Handle::try_current() {
             handle.spawn_blocking(move || {
-                counsel.answered(ticket, usage);
+                backend.answered(ticket, usage);
                 drop(permit);
             });
         }
     }
 
     /// How it goes, for people to look at.
-    pub async fn overview(&self) -> Result<Option<Overview>, Silence> {
-        self.ask(self.patience + MARGIN, |counsel, _| counsel.overview()).await
+    pub async fn overview(&self) -> Result<Option<SessionsOverview>, FailOpenReason> {
+        self.ask(self.patience + MARGIN, |backend, _| backend.overview()).await
     }
 
     async fn ask<T: Send + 'static>(
         &self,
         patience: Duration,
-        question: impl FnOnce(&dyn Counsel, &Handle) -> T + Send + 'static,
-    ) -> Result<T, Silence> {
+        question: impl FnOnce(&dyn SessionBackend, &Handle) -> T + Send + 'static,
+    ) -> Result<T, FailOpenReason> {
         let Ok(permit) = Arc::clone(&self.asked).try_acquire_owned() else {
-            return Err(Silence::Busy);
+            return Err(FailOpenReason::Busy);
         };
-        let counsel = Arc::clone(&self.counsel);
+        let backend = Arc::clone(&self.backend);
         let handle = Handle::current();
         let asked = tokio::task::spawn_blocking(move || {
-            let answer = question(&*counsel, &handle);
+            let answer = question(&*backend, &handle);
             drop(permit);
             answer
         });
         match timeout(patience, asked).await {
             Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(_)) => Err(Silence::Panicked),
-            Err(_) => Err(Silence::TooSlow),
+            Ok(Err(_)) => Err(FailOpenReason::Panicked),
+            Err(_) => Err(FailOpenReason::TooSlow),
         }
     }
 }

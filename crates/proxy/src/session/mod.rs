@@ -1,9 +1,9 @@
 //! What is known of the conversations that pass through, and what is sent in place of them.
 //!
-//! The server half asks four things: what to send for a request ([`Keeper::prepare`]), what to send after the provider found
-//! it too long or malformed ([`Keeper::after_overflow`], [`Keeper::after_complaint`]), and, when the answer is through,
-//! what it reported ([`Keeper::answered`]). None of them fails: where something of ours goes wrong, the request goes out as
-//! it came, and the [`Note`] says why.
+//! The server half asks four things: what to send for a request ([`SessionCompactor::prepare`]), what to send after the provider found
+//! it too long or malformed ([`SessionCompactor::after_overflow`], [`SessionCompactor::after_complaint`]), and, when the answer is through,
+//! what it reported ([`SessionCompactor::answered`]). None of them fails: where something of ours goes wrong, the request goes out as
+//! it came, and the [`RequestNote`] says why.
 
 mod conversation;
 pub mod fail_open;
@@ -31,20 +31,20 @@ use bytes::Bytes;
 use mainstay_llm::answer::Usage;
 use mainstay_wire::reading::WireForm;
 
-use crate::session::parsed_request::Taken;
-use crate::session::session_cache::Shared;
-use crate::session::session_manager::Room;
-use crate::settings::Keeping;
+use crate::session::parsed_request::ParsedRequest;
+use crate::session::session_cache::SharedConversation;
+use crate::session::session_manager::SessionRuntime;
+use crate::settings::SessionSettings;
 
-pub use overview::Archive;
-pub use overview::Overview;
-pub use overview::Session;
-pub use request_note::Deed;
-pub use request_note::Note;
+pub use overview::SessionStatus;
+pub use overview::SessionsOverview;
+pub use overview::StoreLocation;
+pub use request_note::RequestAction;
+pub use request_note::RequestNote;
 
 /// A request of a form that we know, read whole.
 #[derive(Clone, Debug)]
-pub struct Incoming {
+pub struct IncomingRequest {
     /// Its form.
     pub form: WireForm,
     /// The exact body.
@@ -59,27 +59,27 @@ pub struct Incoming {
 
 /// What to send.
 #[derive(Debug)]
-pub struct Outgoing {
+pub struct OutgoingRequest {
     /// The body.
     pub body: Bytes,
     /// Words that a header of the request has to name beside what the client named there.
     pub extra_header: Option<(&'static str, &'static str)>,
     /// What was done, for headers, logs and metrics.
-    pub note: Note,
+    pub note: RequestNote,
     /// By which the keeper knows the request again; none where it has nothing to do with it.
-    pub ticket: Option<Ticket>,
+    pub ticket: Option<RequestTicket>,
 }
 
-impl Outgoing {
+impl OutgoingRequest {
     /// A request that goes out as it came.
-    fn as_it_came(body: Bytes, deed: Deed, reason: impl Into<String>) -> Self {
+    fn as_it_came(body: Bytes, deed: RequestAction, reason: impl Into<String>) -> Self {
         Self {
             body,
             extra_header: None,
-            note: Note {
+            note: RequestNote {
                 deed,
                 reason: Some(reason.into()),
-                ..Note::default()
+                ..RequestNote::default()
             },
             ticket: None,
         }
@@ -88,16 +88,16 @@ impl Outgoing {
 
 /// By which the keeper knows a request again.
 #[derive(Clone)]
-pub struct Ticket {
-    taken: Taken,
-    shared: Shared,
+pub struct RequestTicket {
+    taken: ParsedRequest,
+    shared: SharedConversation,
     model: String,
     /// The prompt as it went out, as counted: instructions, tools and chain.
     counted: u64,
     is_counting: bool,
 }
 
-impl std::fmt::Debug for Ticket {
+impl std::fmt::Debug for RequestTicket {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // What is said stays out of logs.
         formatter
@@ -110,56 +110,56 @@ impl std::fmt::Debug for Ticket {
 
 /// Knows conversations.
 #[derive(Clone)]
-pub struct Keeper {
-    room: Arc<Room>,
+pub struct SessionCompactor {
+    room: Arc<SessionRuntime>,
 }
 
-impl Keeper {
+impl SessionCompactor {
     /// A keeper that remembers nothing yet but what its store holds.
-    pub fn new(keeping: Keeping) -> Self {
+    pub fn new(keeping: SessionSettings) -> Self {
         Self {
-            room: Arc::new(Room::new(keeping)),
+            room: Arc::new(SessionRuntime::new(keeping)),
         }
     }
 
     /// The same keeper with other settings: what it knows of conversations it goes on knowing.
-    pub fn renewed(&self, keeping: Keeping) -> Self {
+    pub fn renewed(&self, keeping: SessionSettings) -> Self {
         Self {
             room: Arc::new(self.room.renewed(keeping)),
         }
     }
 
     /// What to send for a request.
-    pub async fn prepare(&self, incoming: Incoming) -> Outgoing {
+    pub async fn prepare(&self, incoming: IncomingRequest) -> OutgoingRequest {
         self.room.prepare(incoming).await
     }
 
     /// What to send after the provider said that the prompt does not fit, in these words; `None` where nothing can be done
     /// about it. Asked once a request.
-    pub async fn after_overflow(&self, ticket: &Ticket, words: &str) -> Option<Outgoing> {
+    pub async fn after_overflow(&self, ticket: &RequestTicket, words: &str) -> Option<OutgoingRequest> {
         self.room.after_overflow(ticket, words).await
     }
 
     /// What to send after the provider said that calls and results do not belong together, or that reasoning does not belong
     /// where it stands; `None` where nothing can be done about it. Asked once a request.
-    pub async fn after_complaint(&self, ticket: &Ticket, words: &str) -> Option<Outgoing> {
+    pub async fn after_complaint(&self, ticket: &RequestTicket, words: &str) -> Option<OutgoingRequest> {
         self.room.after_complaint(ticket, words)
     }
 
     /// The answer is through; it reported this much, if anything.
-    pub fn answered(&self, ticket: Ticket, usage: Option<Usage>) {
+    pub fn answered(&self, ticket: RequestTicket, usage: Option<Usage>) {
         self.room.answered(&ticket, usage);
     }
 
     /// How it goes: what is remembered, and what was saved.
-    pub fn overview(&self) -> Overview {
+    pub fn overview(&self) -> SessionsOverview {
         self.room.overview()
     }
 
     /// Where what was compacted away is kept.
-    pub fn archive(&self) -> Archive {
+    pub fn archive(&self) -> StoreLocation {
         let keeping = &self.room.keeping;
-        Archive {
+        StoreLocation {
             store: keeping.store.clone(),
             redact: keeping.redact,
         }

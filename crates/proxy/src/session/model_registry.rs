@@ -18,7 +18,7 @@ use mainstay_engine::economy::Profile;
 use mainstay_llm::profile;
 use mainstay_llm::profile::Client;
 
-use crate::session::store_handle::Desk;
+use crate::session::store_handle::StoreHandle;
 
 /// Reports after which a calibration is written to the store.
 const SAVED_AFTER: u32 = 16;
@@ -29,7 +29,7 @@ const MOST: usize = 256;
 
 /// What is known of one model.
 #[derive(Clone)]
-pub struct Known {
+pub struct KnownModel {
     /// How its tokens are counted.
     pub family: Family,
     limits: ModelLimits,
@@ -40,7 +40,7 @@ pub struct Known {
     profiles: [Option<Arc<Profile>>; 2],
 }
 
-impl Known {
+impl KnownModel {
     /// What a count means to the provider.
     pub fn fit(&self) -> Fit {
         self.calibration.fit()
@@ -65,15 +65,15 @@ impl Known {
 
 /// All models that were met.
 #[derive(Default)]
-pub struct Models(Mutex<HashMap<String, Known>>);
+pub struct ModelRegistry(Mutex<HashMap<String, KnownModel>>);
 
-impl Models {
-    fn all(&self) -> MutexGuard<'_, HashMap<String, Known>> {
+impl ModelRegistry {
+    fn all(&self) -> MutexGuard<'_, HashMap<String, KnownModel>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What is known of a model; the operator's window stands above the table's.
-    pub fn of(&self, model: &str, window: Option<u64>, desk: &Desk) -> Known {
+    pub fn of(&self, model: &str, window: Option<u64>, desk: &StoreHandle) -> KnownModel {
         if let Some(known) = self.all().get(model) {
             return known.clone();
         }
@@ -89,7 +89,7 @@ impl Models {
             false => None,
         };
         let profile = |client| profile::of_model(model, client).map(Arc::new);
-        let known = Known {
+        let known = KnownModel {
             family: facts(model).family,
             limits,
             learnt: None,
@@ -137,7 +137,7 @@ impl Models {
     }
 
     /// Saves what was learnt of a model, where the store is at hand.
-    pub fn save(&self, model: &str, desk: &Desk) {
+    pub fn save(&self, model: &str, desk: &StoreHandle) {
         let calibration = self.all().get(model).map(|known| known.calibration);
         if let Some(calibration) = calibration.filter(|_| desk.is_there()) {
             // Whatever prevents it now, the next report comes soon.

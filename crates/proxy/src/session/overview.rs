@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use mainstay_engine::redact::Options;
 use serde::Serialize;
 
-use crate::session::conversation::Conversation;
+use crate::session::conversation::LiveConversation;
 /// Where what was compacted away is kept, and what is hidden of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Archive {
+pub struct StoreLocation {
     /// Where the store is; there need not be one yet.
     pub store: PathBuf,
     /// What is hidden, unless somebody asks for texts as they are.
@@ -17,7 +17,7 @@ pub struct Archive {
 
 /// How a conversation goes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Session {
+pub struct SessionStatus {
     /// Its name in the store.
     pub conversation: String,
     /// The model it was last for.
@@ -64,7 +64,7 @@ pub struct Session {
 
 /// How it goes in all.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Overview {
+pub struct SessionsOverview {
     /// When passes are made, in words.
     pub timing: String,
     /// What compacts.
@@ -76,13 +76,13 @@ pub struct Overview {
     /// Where the store is.
     pub store: String,
     /// The conversations that are remembered, those last seen first.
-    pub sessions: Vec<Session>,
+    pub sessions: Vec<SessionStatus>,
     /// About how many bytes they take.
     pub memory: usize,
 }
 
-impl Session {
-    pub(super) fn of(conversation: &Conversation) -> Self {
+impl SessionStatus {
+    pub(super) fn of(conversation: &LiveConversation) -> Self {
         let pulse = &conversation.pulse;
         let epoch = conversation.epoch();
         Self {

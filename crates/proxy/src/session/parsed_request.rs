@@ -11,7 +11,7 @@ use mainstay_wire::request::Glance;
 use mainstay_wire::sameness::same;
 
 /// The name of a beginning.
-pub type Key = [u8; 32];
+pub type PrefixKey = [u8; 32];
 
 /// What the keys are made of; another way of making them needs another name.
 const DOMAIN: &str = "mainstay conversation chain 1";
@@ -21,7 +21,7 @@ const MOST_MESSAGES: usize = 50_000;
 
 /// A request body, taken apart.
 #[derive(Clone, Debug)]
-pub struct Taken {
+pub struct ParsedRequest {
     /// Its form.
     pub form: WireForm,
     /// The exact bytes.
@@ -31,10 +31,10 @@ pub struct Taken {
     /// How many elements at the head of the list are instructions.
     pub lead: usize,
     /// The keys of all beginnings behind those, from the empty one to the whole.
-    pub keys: Vec<Key>,
+    pub keys: Vec<PrefixKey>,
 }
 
-impl Taken {
+impl ParsedRequest {
     /// Takes a body apart; `None` where it is no request that we can read.
     pub fn new(form: WireForm, body: Bytes, tenant: &str, pinned: Option<&str>) -> Option<Self> {
         let text = std::str::from_utf8(&body).ok()?;
@@ -150,7 +150,7 @@ fn is_instruction(element: &str) -> bool {
     matches!(object.tag("role"), Some("system" | "developer"))
 }
 
-fn root(form: WireForm, tenant: &str, pinned: Option<&str>) -> Key {
+fn root(form: WireForm, tenant: &str, pinned: Option<&str>) -> PrefixKey {
     let mut hasher = blake3::Hasher::new();
     for word in [DOMAIN, form.name(), tenant, pinned.unwrap_or_default()] {
         hasher.update(&(word.len() as u64).to_le_bytes());
@@ -159,7 +159,7 @@ fn root(form: WireForm, tenant: &str, pinned: Option<&str>) -> Key {
     hasher.finalize().into()
 }
 
-fn next(key: &Key, said: &[u8]) -> Key {
+fn next(key: &PrefixKey, said: &[u8]) -> PrefixKey {
     let mut hasher = blake3::Hasher::new();
     hasher.update(key);
     hasher.update(said);
@@ -167,7 +167,7 @@ fn next(key: &Key, said: &[u8]) -> Key {
 }
 
 /// A key in hexadecimal digits.
-pub fn hex(key: &Key) -> String {
+pub fn hex(key: &PrefixKey) -> String {
     blake3::Hash::from(*key).to_hex().to_string()
 }
 
@@ -175,8 +175,8 @@ pub fn hex(key: &Key) -> String {
 mod tests {
     use super::*;
 
-    fn taken(body: &str) -> Taken {
-        Taken::new(WireForm::Chat, Bytes::copy_from_slice(body.as_bytes()), "", None).unwrap()
+    fn taken(body: &str) -> ParsedRequest {
+        ParsedRequest::new(WireForm::Chat, Bytes::copy_from_slice(body.as_bytes()), "", None).unwrap()
     }
 
     #[test]
@@ -195,7 +195,11 @@ mod tests {
     #[test]
     fn tenants_and_pins_have_chains_of_their_own() {
         let body = Bytes::from_static(br#"{"messages":[{"role":"user","content":"a"}]}"#);
-        let key = |tenant: &str, pinned| Taken::new(WireForm::Chat, body.clone(), tenant, pinned).unwrap().keys[1];
+        let key = |tenant: &str, pinned| {
+            ParsedRequest::new(WireForm::Chat, body.clone(), tenant, pinned)
+                .unwrap()
+                .keys[1]
+        };
         let keys = [key("", None), key("a", None), key("", Some("a")), key("a", Some("a"))];
         for (index, one) in keys.iter().enumerate() {
             assert!(keys[..index].iter().all(|other| other != one));

@@ -32,17 +32,17 @@ use mainstay_wire::error::ReadError;
 use mainstay_wire::reading::WireForm;
 use tokio::runtime::Handle;
 
-use crate::session::parsed_request::Key;
-use crate::session::parsed_request::Taken;
-use crate::session::pass_timing::Order;
-use crate::session::prefix_replacement::Epoch;
+use crate::session::parsed_request::ParsedRequest;
+use crate::session::parsed_request::PrefixKey;
+use crate::session::pass_timing::PassOrder;
+use crate::session::prefix_replacement::PrefixReplacement;
 use crate::session::prefix_replacement::compose;
-use crate::session::result_trimming::Trims;
-use crate::session::store_handle::Desk;
+use crate::session::result_trimming::TrimmedResults;
+use crate::session::store_handle::StoreHandle;
 use crate::session::worker::Worker;
 use crate::session::worker::read;
-use crate::settings::Keeping;
-use crate::settings::Writing;
+use crate::settings::SessionSettings;
+use crate::settings::SummaryWriters;
 
 /// Said where the newest words or results would have to go into the block.
 const SQUEEZED: &str = "the newest words and the newest step alone leave no room";
@@ -50,11 +50,11 @@ const SQUEEZED: &str = "the newest words and the newest step alone leave no room
 const SHORT_RUNWAY: u64 = 60;
 
 /// What a pass is made of.
-pub struct Task {
+pub struct PassTask {
     /// The request it is made for.
-    pub taken: Taken,
+    pub taken: ParsedRequest,
     /// Messages that go out in a smaller form.
-    pub trims: Trims,
+    pub trims: TrimmedResults,
     /// The conversation's name in the store.
     pub conversation: String,
     /// The model it is for.
@@ -64,7 +64,7 @@ pub struct Task {
     /// What it has to fit.
     pub budget: Budget,
     /// What was ordered.
-    pub order: Order,
+    pub order: PassOrder,
     /// What a count means to the provider.
     pub fit: Fit,
     /// Tokens of tool definitions, as counted; instructions are messages.
@@ -80,27 +80,27 @@ pub struct Task {
 }
 
 /// A pass that was made and kept.
-pub struct Prepared {
+pub struct PreparedPass {
     /// The beginning that it stands for.
-    pub key: Key,
+    pub key: PrefixKey,
     /// What stands there now.
-    pub epoch: Arc<Epoch>,
+    pub epoch: Arc<PrefixReplacement>,
     /// Who made it.
     pub worker: Box<Worker>,
     /// The share of what is needed next that it is expected to keep, where that was estimated.
     pub retention: Option<f64>,
 }
 
-impl Prepared {
+impl PreparedPass {
     /// Whether something stands for a longer beginning already.
-    pub fn is_behind(&self, epoch: Option<&Arc<Epoch>>) -> bool {
+    pub fn is_behind(&self, epoch: Option<&Arc<PrefixReplacement>>) -> bool {
         epoch.is_some_and(|epoch| epoch.covers >= self.epoch.covers)
     }
 }
 
 /// Why there is no pass.
 #[derive(Debug, thiserror::Error)]
-pub enum NoPass {
+pub enum PassError {
     /// The engine found nothing to do, or refused its own result.
     #[error("{0}")]
     Refused(String),
@@ -115,15 +115,15 @@ pub enum NoPass {
     Store(#[from] StoreError),
 }
 
-impl NoPass {
+impl PassError {
     /// Whether something of ours is broken, as against nothing being there to do.
     pub fn is_failure(&self) -> bool {
-        !matches!(self, NoPass::Refused(_))
+        !matches!(self, PassError::Refused(_))
     }
 }
 
 /// Lets a worker learn a conversation ahead of the pass that will come.
-pub fn warm_up(task: Task, keeping: &Keeping, desk: &Desk) -> Result<Box<Worker>, NoPass> {
+pub fn warm_up(task: PassTask, keeping: &SessionSettings, desk: &StoreHandle) -> Result<Box<Worker>, PassError> {
     let body = compose(&task.taken, None, &task.trims);
     let document = read(task.taken.form, &body)?;
     at_work(
@@ -140,12 +140,12 @@ pub fn warm_up(task: Task, keeping: &Keeping, desk: &Desk) -> Result<Box<Worker>
 fn at_work(
     known: Option<Box<Worker>>,
     document: &Document,
-    taken: &Taken,
+    taken: &ParsedRequest,
     conversation: &str,
     family: Family,
-    keeping: &Keeping,
-    desk: &Desk,
-) -> Result<Box<Worker>, NoPass> {
+    keeping: &SessionSettings,
+    desk: &StoreHandle,
+) -> Result<Box<Worker>, PassError> {
     let known = known.filter(|worker| worker.fits(document, taken.len(), family));
     let mut worker = match known {
         Some(worker) => worker,
@@ -156,7 +156,12 @@ fn at_work(
 }
 
 /// Makes a pass, with models where they are given, and keeps it.
-pub fn make(mut task: Task, keeping: &Keeping, desk: &Desk, writing: Option<&Writing>) -> Result<Prepared, NoPass> {
+pub fn make(
+    mut task: PassTask,
+    keeping: &SessionSettings,
+    desk: &StoreHandle,
+    writing: Option<&SummaryWriters>,
+) -> Result<PreparedPass, PassError> {
     let started = Instant::now();
     let body = compose(&task.taken, None, &task.trims);
     let document = read(task.taken.form, &body)?;
@@ -186,16 +191,16 @@ pub fn make(mut task: Task, keeping: &Keeping, desk: &Desk, writing: Option<&Wri
             WireForm::Chat | WireForm::Anthropic => ReasoningRule::MayDrop,
         },
     };
-    let (outcome, spent) = attempts(&mut worker, &document, &task, situation, writing).map_err(NoPass::Refused)?;
+    let (outcome, spent) = attempts(&mut worker, &document, &task, situation, writing).map_err(PassError::Refused)?;
     if let Some(flaw) = document.new_flaws(&worker.compactor, keeping.roles).first() {
         let words = format!("the result was refused ({}): {}", flaw.kind.code(), flaw.detail);
-        return Err(NoPass::Refused(words));
+        return Err(PassError::Refused(words));
     }
     if outcome.block.as_ref().is_some_and(|block| gives_way(&block.span)) {
-        return Err(NoPass::Refused(SQUEEZED.to_owned()));
+        return Err(PassError::Refused(SQUEEZED.to_owned()));
     }
     let Some((covers, elements, tokens)) = worker.beginning(&document, &task.taken) else {
-        return Err(NoPass::Refused(
+        return Err(PassError::Refused(
             "the instructions at the head would not stay there".to_owned(),
         ));
     };
@@ -204,14 +209,14 @@ pub fn make(mut task: Task, keeping: &Keeping, desk: &Desk, writing: Option<&Wri
         .counted()
         .saturating_sub(tokens + worker.instructions());
     if tokens + left >= task.counted || covers == 0 || covers < task.covered {
-        return Err(NoPass::Refused(format!(
+        return Err(PassError::Refused(format!(
             "what would be sent has {} tokens, not less than {}",
             tokens + left,
             task.counted
         )));
     }
     let key = task.taken.keys[covers];
-    let mut epoch = Epoch {
+    let mut epoch = PrefixReplacement {
         covers,
         text: elements.join(","),
         tokens,
@@ -228,7 +233,7 @@ pub fn make(mut task: Task, keeping: &Keeping, desk: &Desk, writing: Option<&Wri
         started,
     };
     epoch.checkpoint = kept.keep(&key, &epoch, desk)?;
-    Ok(Prepared {
+    Ok(PreparedPass {
         key,
         epoch: Arc::new(epoch),
         worker,
@@ -247,9 +252,9 @@ fn gives_way(span: &Span) -> bool {
 fn attempts(
     worker: &mut Worker,
     document: &Document,
-    task: &Task,
+    task: &PassTask,
     situation: Situation,
-    writing: Option<&Writing>,
+    writing: Option<&SummaryWriters>,
 ) -> Result<(Outcome, Option<Spent>), String> {
     let ordered = &task.order.policy;
     let room = task.budget.window - task.budget.output;
@@ -303,7 +308,7 @@ fn pass(
     budget: &Budget,
     policy: &Policy,
     situation: Situation,
-    writing: Option<&Writing>,
+    writing: Option<&SummaryWriters>,
 ) -> (Outcome, Option<Spent>) {
     let compactor = &mut worker.compactor;
     let Some(writing) = writing else {
@@ -340,7 +345,7 @@ fn pass(
 
 /// Everything that a checkpoint is made of.
 struct Kept<'a> {
-    task: &'a Task,
+    task: &'a PassTask,
     document: &'a Document,
     worker: &'a Worker,
     outcome: &'a Outcome,
@@ -350,7 +355,7 @@ struct Kept<'a> {
 
 impl Kept<'_> {
     /// Keeps the pass; when this returns, it is on disk.
-    fn keep(&self, key: &Key, epoch: &Epoch, desk: &Desk) -> Result<String, StoreError> {
+    fn keep(&self, key: &PrefixKey, epoch: &PrefixReplacement, desk: &StoreHandle) -> Result<String, StoreError> {
         let Kept {
             task,
             document,
@@ -365,7 +370,7 @@ impl Kept<'_> {
         let mut states = worker.compactor.scribe().map_or_else(Vec::new, |scribe| {
             states(scribe, outcome.block.as_ref(), messages, &task.conversation)
         });
-        states.push((Epoch::name(key), epoch.to_bytes()));
+        states.push((PrefixReplacement::name(key), epoch.to_bytes()));
         let ledgers: Vec<NewLedger<'_>> = states.iter().map(|(name, state)| NewLedger { name, state }).collect();
         let prompts = outcome.writing.as_ref().map_or(&[][..], |writing| &writing.prompts);
         let prompts: Vec<(&str, &str)> = prompts.iter().map(|(name, hash)| (*name, hash.as_str())).collect();
@@ -386,7 +391,7 @@ impl Kept<'_> {
         desk.with(|store| store.append(&new)).map(|id| id.to_string())
     }
 
-    fn metrics(&self, epoch: &Epoch) -> Metrics {
+    fn metrics(&self, epoch: &PrefixReplacement) -> Metrics {
         let Kept { task, outcome, .. } = *self;
         let messages = self.document.transcript.messages();
         let preface = task.tools + self.worker.instructions();
@@ -414,7 +419,7 @@ impl Kept<'_> {
 }
 
 /// The exact bytes that came in, cut where messages begin: what the store knows already costs nothing.
-fn chunks(taken: &Taken) -> Vec<&[u8]> {
+fn chunks(taken: &ParsedRequest) -> Vec<&[u8]> {
     let mut chunks = Vec::with_capacity(2 * taken.glance.elements.len() + 1);
     let mut at = 0;
     for range in &taken.glance.elements {

@@ -9,17 +9,17 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use crate::session::Deed;
-use crate::session::Note;
-use crate::session::conversation::Conversation;
+use crate::session::RequestAction;
+use crate::session::RequestNote;
+use crate::session::conversation::LiveConversation;
 use crate::session::pass;
-use crate::session::pass::NoPass;
-use crate::session::pass::Prepared;
-use crate::session::pass::Task;
-use crate::session::pass_timing::Order;
+use crate::session::pass::PassError;
+use crate::session::pass::PassTask;
+use crate::session::pass::PreparedPass;
+use crate::session::pass_timing::PassOrder;
 use crate::session::session_cache::locked;
-use crate::session::session_manager::Asked;
-use crate::session::session_manager::Room;
+use crate::session::session_manager::RequestContext;
+use crate::session::session_manager::SessionRuntime;
 use crate::session::session_manager::now;
 
 /// How long no pass is tried after one that could not be made, in milliseconds: a store that is locked or a disk that is full
@@ -28,20 +28,20 @@ const PAUSE: i64 = 60_000;
 
 /// What becomes of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Aim {
+enum PassPurpose {
     /// It is in force when it is made.
     Force,
     /// It waits until it is due.
     Preparation,
 }
 
-impl Room {
+impl SessionRuntime {
     /// Brings about a pass that is due: one that was prepared, one with a model in the background, or one right now.
-    pub async fn bring_about(self: &Arc<Self>, asked: &Asked, order: Order, note: &mut Note) {
+    pub async fn bring_about(self: &Arc<Self>, asked: &RequestContext, order: PassOrder, note: &mut RequestNote) {
         let is_must = order.is_must;
         let was_prepared = self.adopt_prepared(asked, &order.reason);
         if was_prepared {
-            note.deed = Deed::Compacted;
+            note.deed = RequestAction::Compacted;
             note.reason = Some(order.reason.clone());
             let fits = {
                 let conversation = locked(&asked.shared);
@@ -54,14 +54,20 @@ impl Room {
         }
         if self.keeping.writing.is_some() && !is_must {
             // A model takes its time; until it is done, the prompt still fits.
-            self.start(asked, order, Aim::Preparation, true);
+            self.start(asked, order, PassPurpose::Preparation, true);
             return;
         }
         self.pass_now(asked, order, self.keeping.patience, note).await;
     }
 
     /// Makes a pass without models, after whatever is under way, and waits for it, for so long.
-    pub async fn pass_now(self: &Arc<Self>, asked: &Asked, order: Order, patience: Duration, note: &mut Note) {
+    pub async fn pass_now(
+        self: &Arc<Self>,
+        asked: &RequestContext,
+        order: PassOrder,
+        patience: Duration,
+        note: &mut RequestNote,
+    ) {
         let reason = order.reason.clone();
         let (idle, before) = {
             let conversation = locked(&asked.shared);
@@ -72,7 +78,7 @@ impl Room {
                 // Whoever is done between this look and the wait is heard all the same.
                 let mut is_done = std::pin::pin!(idle.notified());
                 is_done.as_mut().enable();
-                match self.start(asked, order.clone(), Aim::Force, false) {
+                match self.start(asked, order.clone(), PassPurpose::Force, false) {
                     Some(done) => return done.await,
                     None => is_done.await,
                 }
@@ -85,20 +91,20 @@ impl Room {
 
         match timeout(patience, made).await {
             Ok(Ok(Ok(()))) => {
-                note.deed = Deed::Compacted;
+                note.deed = RequestAction::Compacted;
                 note.reason = Some(reason);
             }
             Ok(Ok(Err(why))) if why.is_failure() => {
-                note.deed = Deed::FailedOpen;
+                note.deed = RequestAction::FailedOpen;
                 note.reason = Some(why.to_string());
             }
             Ok(Ok(Err(why))) => note.reason = Some(why.to_string()),
             Ok(Err(_)) => {
-                note.deed = Deed::FailedOpen;
+                note.deed = RequestAction::FailedOpen;
                 note.reason = Some("the pass broke off".to_owned());
             }
             Err(_) => {
-                note.deed = Deed::FailedOpen;
+                note.deed = RequestAction::FailedOpen;
                 note.reason = Some(format!(
                     "the pass takes longer than {} ms and goes on without us",
                     patience.as_millis()
@@ -108,28 +114,28 @@ impl Room {
     }
 
     /// Prepares a pass that will be due.
-    pub fn start_preparing(self: &Arc<Self>, asked: &Asked, order: Order) {
+    pub fn start_preparing(self: &Arc<Self>, asked: &RequestContext, order: PassOrder) {
         if locked(&asked.shared).prepared.is_none() {
-            self.start(asked, order, Aim::Preparation, true);
+            self.start(asked, order, PassPurpose::Preparation, true);
         }
     }
 
     /// Lets whoever will make the pass learn the conversation.
-    pub fn start_learning(self: &Arc<Self>, asked: &Asked) {
-        let Some(task) = self.task(asked, None, Aim::Force) else {
+    pub fn start_learning(self: &Arc<Self>, asked: &RequestContext) {
+        let Some(task) = self.task(asked, None, PassPurpose::Force) else {
             return;
         };
         if task.worker.is_some() {
             let mut conversation = locked(&asked.shared);
             conversation.worker = task.worker;
-            finish(&mut conversation, Aim::Force);
+            finish(&mut conversation, PassPurpose::Force);
             return;
         }
         let (room, shared) = (Arc::clone(self), Arc::clone(&asked.shared));
         tokio::task::spawn_blocking(move || {
             let learnt = catch_unwind(AssertUnwindSafe(|| pass::warm_up(task, &room.keeping, &room.desk)));
             let mut conversation = locked(&shared);
-            finish(&mut conversation, Aim::Force);
+            finish(&mut conversation, PassPurpose::Force);
             // Whatever went wrong will go wrong again where somebody waits for it and is told.
             conversation.worker = learnt.ok().and_then(Result::ok);
         });
@@ -138,11 +144,11 @@ impl Room {
     /// Starts a pass, unless one is under way.
     fn start(
         self: &Arc<Self>,
-        asked: &Asked,
-        order: Order,
-        aim: Aim,
+        asked: &RequestContext,
+        order: PassOrder,
+        aim: PassPurpose,
         with_models: bool,
-    ) -> Option<oneshot::Receiver<Result<(), NoPass>>> {
+    ) -> Option<oneshot::Receiver<Result<(), PassError>>> {
         let task = self.task(asked, Some(order), aim)?;
         let (tell, done) = oneshot::channel();
         let length = asked.taken.len();
@@ -154,13 +160,13 @@ impl Room {
             let made = catch_unwind(AssertUnwindSafe(|| {
                 pass::make(task, &room.keeping, &room.desk, writing)
             }));
-            let made = made.unwrap_or_else(|_| Err(NoPass::Broken));
+            let made = made.unwrap_or_else(|_| Err(PassError::Broken));
             let mut conversation = locked(&shared);
             finish(&mut conversation, aim);
             let ended = match made {
                 // A pass that could not wait has taken its place.
-                Ok(prepared) if aim == Aim::Preparation && prepared.is_behind(conversation.epoch()) => Ok(()),
-                Ok(prepared) if aim == Aim::Preparation => {
+                Ok(prepared) if aim == PassPurpose::Preparation && prepared.is_behind(conversation.epoch()) => Ok(()),
+                Ok(prepared) if aim == PassPurpose::Preparation => {
                     conversation.prepared = Some(Box::new(prepared));
                     Ok(())
                 }
@@ -183,23 +189,23 @@ impl Room {
     }
 
     /// Everything a pass needs; `None` while one is under way.
-    fn task(&self, asked: &Asked, order: Option<Order>, aim: Aim) -> Option<Task> {
+    fn task(&self, asked: &RequestContext, order: Option<PassOrder>, aim: PassPurpose) -> Option<PassTask> {
         let mut conversation = locked(&asked.shared);
         let is_busy = match aim {
-            Aim::Force => &mut conversation.is_passing,
-            Aim::Preparation => &mut conversation.is_preparing,
+            PassPurpose::Force => &mut conversation.is_passing,
+            PassPurpose::Preparation => &mut conversation.is_preparing,
         };
         if std::mem::replace(is_busy, true) {
             return None;
         }
-        Some(Task {
+        Some(PassTask {
             taken: asked.taken.clone(),
             trims: conversation.trims.clone(),
             conversation: conversation.name.clone(),
             model: asked.model.clone(),
             family: conversation.family,
             budget: asked.budget.clone(),
-            order: order.unwrap_or_else(|| Order {
+            order: order.unwrap_or_else(|| PassOrder {
                 policy: self.keeping.policy.clone(),
                 reason: String::new(),
                 trigger: "",
@@ -216,7 +222,7 @@ impl Room {
     }
 
     /// Puts a prepared pass in force, where there is one.
-    fn adopt_prepared(&self, asked: &Asked, reason: &str) -> bool {
+    fn adopt_prepared(&self, asked: &RequestContext, reason: &str) -> bool {
         let mut conversation = locked(&asked.shared);
         let prepared = conversation.prepared.take();
         let Some(prepared) = prepared.filter(|prepared| !prepared.is_behind(conversation.epoch())) else {
@@ -229,15 +235,15 @@ impl Room {
 }
 
 /// Whoever was at work is done.
-fn finish(conversation: &mut Conversation, aim: Aim) {
+fn finish(conversation: &mut LiveConversation, aim: PassPurpose) {
     match aim {
-        Aim::Force => conversation.is_passing = false,
-        Aim::Preparation => conversation.is_preparing = false,
+        PassPurpose::Force => conversation.is_passing = false,
+        PassPurpose::Preparation => conversation.is_preparing = false,
     }
     conversation.done.notify_waiters();
 }
 
-fn put_in_force(conversation: &mut Conversation, prepared: Prepared, reason: &str, history: u64) {
+fn put_in_force(conversation: &mut LiveConversation, prepared: PreparedPass, reason: &str, history: u64) {
     conversation.worker = Some(prepared.worker);
     conversation.refused_at = None;
     conversation.adopt(prepared.key, prepared.epoch);

@@ -12,9 +12,9 @@ use mainstay_engine::decide::Way;
 use mainstay_engine::economy::Profile;
 use mainstay_engine::transcript::Timestamp;
 
-use crate::session::session_stats::Pulse;
-use crate::settings::Keeping;
-use crate::settings::Timing;
+use crate::session::session_stats::SessionStats;
+use crate::settings::PassTiming;
+use crate::settings::SessionSettings;
 
 /// The part of the window that prompts may fill, in hundredths: counts are estimates, and answers need room.
 const FILLED: u64 = 90;
@@ -33,7 +33,7 @@ const LEAST_EPOCH: u64 = 12;
 
 /// A pass that is to be made.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Order {
+pub struct PassOrder {
     /// How.
     pub policy: Policy,
     /// Why, in words without content.
@@ -48,19 +48,19 @@ pub struct Order {
 
 /// What to do before a request.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Due {
+pub enum PassDecision {
     /// Nothing, for this reason.
     No(String),
     /// Nothing yet; but whoever makes the pass may learn the conversation.
     Learn,
     /// A pass that is not due yet, and may be prepared.
-    Soon(Box<Order>),
+    Soon(Box<PassOrder>),
     /// A pass.
-    Now(Box<Order>),
+    Now(Box<PassOrder>),
 }
 
 /// What is known of the moment.
-pub struct Sight<'a> {
+pub struct PromptState<'a> {
     /// What the prompt has to fit.
     pub budget: &'a Budget,
     /// The prompt's size as it would go out, on the provider's scale.
@@ -79,7 +79,7 @@ pub struct Sight<'a> {
     pub now: Timestamp,
 }
 
-impl Sight<'_> {
+impl PromptState<'_> {
     /// Larger prompts are not sent on purpose.
     pub fn limit(&self) -> u64 {
         let filled = u64::try_from(u128::from(self.budget.window) * u128::from(FILLED) / 100).unwrap_or(u64::MAX);
@@ -90,32 +90,34 @@ impl Sight<'_> {
 }
 
 /// What to do before a request. Asked once a request: it counts what was paid.
-pub fn due(keeping: &Keeping, pulse: &mut Pulse, sight: &Sight<'_>) -> Due {
+pub fn due(keeping: &SessionSettings, pulse: &mut SessionStats, sight: &PromptState<'_>) -> PassDecision {
     let is_must = sight.prompt > sight.limit();
     let due = match (keeping.timing, sight.profile) {
-        (Timing::Never, _) => Due::No("passes are only made where the provider refuses a prompt".to_owned()),
-        (Timing::Economic(_), Some(profile)) => economic(keeping, pulse, sight, profile),
-        (Timing::Economic(_) | Timing::Threshold, _) => at_threshold(keeping, sight),
+        (PassTiming::Never, _) => {
+            PassDecision::No("passes are only made where the provider refuses a prompt".to_owned())
+        }
+        (PassTiming::Economic(_), Some(profile)) => economic(keeping, pulse, sight, profile),
+        (PassTiming::Economic(_) | PassTiming::Threshold, _) => at_threshold(keeping, sight),
     };
     match due {
-        Due::Now(_) | Due::Soon(_) if is_must => due,
-        Due::Now(_) | Due::Soon(_) => match pulse.thrash.refusal(sight.now) {
-            Some(reason) => Due::No(reason),
-            None if sight.is_signed => Due::No(
+        PassDecision::Now(_) | PassDecision::Soon(_) if is_must => due,
+        PassDecision::Now(_) | PassDecision::Soon(_) => match pulse.thrash.refusal(sight.now) {
+            Some(reason) => PassDecision::No(reason),
+            None if sight.is_signed => PassDecision::No(
                 "the turn that is going on holds signed reasoning, and the prompt still fits: it is not touched"
                     .to_owned(),
             ),
             None => due,
         },
-        Due::No(_) | Due::Learn => due,
+        PassDecision::No(_) | PassDecision::Learn => due,
     }
 }
 
-fn at_threshold(keeping: &Keeping, sight: &Sight<'_>) -> Due {
+fn at_threshold(keeping: &SessionSettings, sight: &PromptState<'_>) -> PassDecision {
     let threshold = sight.budget.threshold;
     let reached = |hundredths: u64| u128::from(sight.prompt) * 100 >= u128::from(threshold) * u128::from(hundredths);
     let order = |reason: String| {
-        Box::new(Order {
+        Box::new(PassOrder {
             policy: keeping.policy.clone(),
             reason,
             trigger: "due",
@@ -125,23 +127,28 @@ fn at_threshold(keeping: &Keeping, sight: &Sight<'_>) -> Due {
     };
     let prompt = sight.prompt;
     if reached(100) {
-        Due::Now(order(format!(
+        PassDecision::Now(order(format!(
             "the prompt of {prompt} tokens has reached the threshold of {threshold}"
         )))
     } else if reached(PREPARED_FROM) && keeping.writing.is_some() {
-        Due::Soon(order(format!(
+        PassDecision::Soon(order(format!(
             "the prompt of {prompt} tokens comes near the threshold of {threshold}"
         )))
     } else if reached(LEARNT_FROM) {
-        Due::Learn
+        PassDecision::Learn
     } else {
-        Due::No(format!(
+        PassDecision::No(format!(
             "the prompt of {prompt} tokens is below the threshold of {threshold}"
         ))
     }
 }
 
-fn economic(keeping: &Keeping, pulse: &mut Pulse, sight: &Sight<'_>, profile: &Profile) -> Due {
+fn economic(
+    keeping: &SessionSettings,
+    pulse: &mut SessionStats,
+    sight: &PromptState<'_>,
+    profile: &Profile,
+) -> PassDecision {
     let scaled = |counted: u64| (counted as f64 * sight.fit.scale) as u64;
     let fixed = scaled(sight.preface) + sight.fit.fixed as u64;
     let ground = Ground {
@@ -173,16 +180,16 @@ fn economic(keeping: &Keeping, pulse: &mut Pulse, sight: &Sight<'_>, profile: &P
     }
     let is_must = sight.prompt > outlook.limit;
     match pulse.economist.advise(&outlook, &offers) {
-        Advice::Wait(reason) if sight.prompt * 2 < sight.budget.threshold => Due::No(reason),
-        Advice::Wait(_) => Due::Learn,
+        Advice::Wait(reason) if sight.prompt * 2 < sight.budget.threshold => PassDecision::No(reason),
+        Advice::Wait(_) => PassDecision::Learn,
         Advice::Take(taken, reason) => {
             let offer = &offers[taken];
             let leave = ground.left_by(offer);
             let rewritten = offer.prompt.saturating_sub(ground.found);
             if !is_must && pulse.since_pass < LEAST_EPOCH * rewritten {
-                return Due::Learn;
+                return PassDecision::Learn;
             }
-            Due::Now(Box::new(Order {
+            PassDecision::Now(Box::new(PassOrder {
                 policy: Policy {
                     engine,
                     target: Some(ground.target(leave)),

@@ -5,14 +5,14 @@ use bytes::BytesMut;
 use serde::Deserialize;
 use serde::Serialize;
 
-use crate::session::parsed_request::Key;
-use crate::session::parsed_request::Taken;
+use crate::session::parsed_request::ParsedRequest;
+use crate::session::parsed_request::PrefixKey;
 use crate::session::parsed_request::hex;
-use crate::session::result_trimming::Trims;
+use crate::session::result_trimming::TrimmedResults;
 
 /// What a beginning of a conversation became.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Epoch {
+pub struct PrefixReplacement {
     /// How many messages it stands for, behind the instructions.
     pub covers: usize,
     /// The elements that stand there now, with the commas between them.
@@ -31,7 +31,7 @@ pub struct Epoch {
 /// The mode of an epoch in which nothing was left out.
 const REPAIR: &str = "repair";
 
-impl Epoch {
+impl PrefixReplacement {
     /// What stands for a conversation whose calls and results did not belong together.
     pub fn repair(covers: usize, text: String, tokens: u64, checkpoint: String) -> Self {
         Self {
@@ -45,7 +45,7 @@ impl Epoch {
     }
 
     /// The name under which the store keeps the epoch of a beginning.
-    pub fn name(key: &Key) -> String {
+    pub fn name(key: &PrefixKey) -> String {
         format!("chain {}", hex(key))
     }
 
@@ -63,7 +63,7 @@ impl Epoch {
 }
 
 /// The body to send: an epoch in place of what it stands for, trimmed results, and everything else byte for byte.
-pub fn compose(taken: &Taken, epoch: Option<&Epoch>, trims: &Trims) -> Bytes {
+pub fn compose(taken: &ParsedRequest, epoch: Option<&PrefixReplacement>, trims: &TrimmedResults) -> Bytes {
     let covered = epoch.map_or(0, |epoch| epoch.covers);
     let mut trimmed = trims.from(covered).peekable();
     if covered == 0 && trimmed.peek().is_none() {
@@ -94,14 +94,14 @@ mod tests {
     use super::*;
     use mainstay_wire::reading::WireForm;
 
-    fn taken(body: &'static str) -> Taken {
-        Taken::new(WireForm::Chat, Bytes::from_static(body.as_bytes()), "", None).unwrap()
+    fn taken(body: &'static str) -> ParsedRequest {
+        ParsedRequest::new(WireForm::Chat, Bytes::from_static(body.as_bytes()), "", None).unwrap()
     }
 
     #[test]
     fn only_what_it_stands_for_is_replaced() {
         let taken = taken(r#"{"x":1.0, "messages":[ {"role":"system"} , 1 , 2 ,3], "y":[]}"#);
-        let epoch = |covers| Epoch {
+        let epoch = |covers| PrefixReplacement {
             covers,
             text: "\"E\"".into(),
             tokens: 1,
@@ -109,7 +109,7 @@ mod tests {
             mode: String::new(),
             checkpoint: String::new(),
         };
-        let composed = |covers| compose(&taken, Some(&epoch(covers)), &Trims::default());
+        let composed = |covers| compose(&taken, Some(&epoch(covers)), &TrimmedResults::default());
         assert_eq!(
             composed(2),
             r#"{"x":1.0, "messages":[ {"role":"system"} , "E" ,3], "y":[]}"#
@@ -118,8 +118,8 @@ mod tests {
             composed(3),
             r#"{"x":1.0, "messages":[ {"role":"system"} , "E"], "y":[]}"#
         );
-        assert_eq!(compose(&taken, None, &Trims::default()), taken.body);
-        let mut trims = Trims::default();
+        assert_eq!(compose(&taken, None, &TrimmedResults::default()), taken.body);
+        let mut trims = TrimmedResults::default();
         trims.put(0, "\"a\"".into());
         trims.put(2, "\"c\"".into());
         assert_eq!(
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn an_epoch_comes_back_from_the_store() {
-        let epoch = Epoch {
+        let epoch = PrefixReplacement {
             covers: 7,
             text: "{\"a\":\"ё\"}".into(),
             tokens: 9,
@@ -142,7 +142,7 @@ mod tests {
             mode: "ledger".into(),
             checkpoint: "c1".into(),
         };
-        assert_eq!(Epoch::from_bytes(&epoch.to_bytes(), "c1"), Some(epoch));
-        assert_eq!(Epoch::from_bytes(b"{}", "c1"), None);
+        assert_eq!(PrefixReplacement::from_bytes(&epoch.to_bytes(), "c1"), Some(epoch));
+        assert_eq!(PrefixReplacement::from_bytes(b"{}", "c1"), None);
     }
 }

@@ -6,7 +6,7 @@ use bytes::BytesMut;
 use mainstay_wire::reading::WireForm;
 use mainstay_wire::request::Glance;
 
-use crate::session::parsed_request::Taken;
+use crate::session::parsed_request::ParsedRequest;
 
 /// The header, and what it has to name, for the provider to leave out reasoning that no longer belongs.
 pub const DROPPING: (&str, &str) = ("anthropic-beta", "thinking-binding-controls-2026-08-01");
@@ -15,7 +15,7 @@ const DROP_BLOCK: &str = r#""block_binding":{"prefix_mismatch_behavior":"drop_bl
 
 /// The body with the wish that reasoning which no longer belongs be left out; `None` where there is no reasoning, or the wish
 /// stands there already.
-pub fn told_to_drop(taken: &Taken, body: &Bytes) -> Option<Bytes> {
+pub fn told_to_drop(taken: &ParsedRequest, body: &Bytes) -> Option<Bytes> {
     if taken.form != WireForm::Anthropic {
         return None;
     }
@@ -43,7 +43,7 @@ mod tests {
     fn the_wish_is_put_where_it_belongs_and_once() {
         let told = |body: &'static str| {
             let body = Bytes::from_static(body.as_bytes());
-            let taken = Taken::new(WireForm::Anthropic, body.clone(), "", None).unwrap();
+            let taken = ParsedRequest::new(WireForm::Anthropic, body.clone(), "", None).unwrap();
             told_to_drop(&taken, &body)
         };
         let body = told(r#"{"thinking":{"type":"adaptive"},"messages":[]}"#).unwrap();

@@ -5,7 +5,7 @@ pub const LEAST_WINDOW: u64 = 1_000;
 
 /// What an error said about sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sizes {
+pub struct RefusalSizes {
     /// The window.
     pub window: Option<u64>,
     /// The prompt that did not fit.
@@ -29,7 +29,7 @@ const BEFORE_WINDOW: [&str; 12] = [
 ];
 
 /// Reads the sizes out of an error's words. The prompt that did not fit is the first figure above the window.
-pub fn sizes(words: &str) -> Sizes {
+pub fn sizes(words: &str) -> RefusalSizes {
     let plain: String = words
         .to_lowercase()
         .chars()
@@ -54,7 +54,7 @@ pub fn sizes(words: &str) -> Sizes {
             .into_iter()
             .find(|number| window.is_some_and(|window| *number > window)),
     };
-    Sizes { window, prompt }
+    RefusalSizes { window, prompt }
 }
 
 #[cfg(test)]
@@ -102,7 +102,7 @@ mod tests {
             ("Your input exceeds the context window of this model.", None, None),
             ("Range of input length should be [1, 129024]", Some(129_024), None),
         ] {
-            assert_eq!(sizes(words), Sizes { window, prompt }, "{words}");
+            assert_eq!(sizes(words), RefusalSizes { window, prompt }, "{words}");
         }
     }
 }

@@ -9,19 +9,19 @@ use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::Policy;
 use mainstay_wire::sameness::without_marks;
 
-use crate::session::Deed;
-use crate::session::Note;
-use crate::session::Outgoing;
-use crate::session::Ticket;
-use crate::session::pass_timing::Order;
-use crate::session::prefix_replacement::Epoch;
+use crate::session::OutgoingRequest;
+use crate::session::RequestAction;
+use crate::session::RequestNote;
+use crate::session::RequestTicket;
+use crate::session::pass_timing::PassOrder;
+use crate::session::prefix_replacement::PrefixReplacement;
 use crate::session::prefix_replacement::compose;
 use crate::session::refusal_sizes::LEAST_WINDOW;
 use crate::session::refusal_sizes::sizes;
 use crate::session::session_cache::locked;
-use crate::session::session_manager::Asked;
-use crate::session::session_manager::Preface;
-use crate::session::session_manager::Room;
+use crate::session::session_manager::PrefaceTokens;
+use crate::session::session_manager::RequestContext;
+use crate::session::session_manager::SessionRuntime;
 use crate::session::worker::read;
 
 /// How long a pass may take when the request fails without it.
@@ -31,8 +31,8 @@ const AIM: u64 = 60;
 /// A shorter prompt that did not fit says nothing about a window.
 const LEAST_BELIEVED: u64 = 8_000;
 
-impl Room {
-    pub async fn after_overflow(self: &Arc<Self>, ticket: &Ticket, words: &str) -> Option<Outgoing> {
+impl SessionRuntime {
+    pub async fn after_overflow(self: &Arc<Self>, ticket: &RequestTicket, words: &str) -> Option<OutgoingRequest> {
         let told = sizes(words);
         let known = self.models.of(&ticket.model, self.keeping.window, &self.desk);
         let believed = known.fit().apply(ticket.counted);
@@ -64,7 +64,7 @@ impl Room {
         };
         asked.fit = Some(fit);
         let room = asked.budget.window - asked.budget.output;
-        let order = Order {
+        let order = PassOrder {
             policy: Policy {
                 engine: match self.keeping.policy.engine {
                     Engine::Prune => Engine::Prune,
@@ -80,44 +80,44 @@ impl Room {
             retention: None,
             is_must: true,
         };
-        let mut note = Note {
+        let mut note = RequestNote {
             model: Some(asked.model.clone()),
             window: Some(asked.budget.window),
-            ..Note::default()
+            ..RequestNote::default()
         };
         self.pass_now(&asked, order, PATIENCE, &mut note).await;
-        if note.deed != Deed::Compacted
+        if note.deed != RequestAction::Compacted
             && let Some(outgoing) = self.shorter_by_now(&asked, ticket)
         {
             return Some(outgoing);
         }
-        (note.deed == Deed::Compacted).then(|| self.send(asked, note, ticket.is_counting))
+        (note.deed == RequestAction::Compacted).then(|| self.send(asked, note, ticket.is_counting))
     }
 
     /// The request again where a pass that was under way has made it shorter meanwhile.
-    fn shorter_by_now(&self, asked: &Asked, ticket: &Ticket) -> Option<Outgoing> {
+    fn shorter_by_now(&self, asked: &RequestContext, ticket: &RequestTicket) -> Option<OutgoingRequest> {
         let counted = asked.preface.total() + locked(&asked.shared).counted();
         let room = asked.budget.window - asked.budget.output;
         if counted >= ticket.counted || asked.fit().apply(counted) > room {
             return None;
         }
-        let note = Note {
-            deed: Deed::Compacted,
+        let note = RequestNote {
+            deed: RequestAction::Compacted,
             reason: Some("a pass that was under way is in force".to_owned()),
             model: Some(asked.model.clone()),
             window: Some(asked.budget.window),
-            ..Note::default()
+            ..RequestNote::default()
         };
         Some(self.send(self.again(ticket)?, note, ticket.is_counting))
     }
 
     /// The request of a ticket, to be sent again.
-    fn again(&self, ticket: &Ticket) -> Option<Asked> {
+    fn again(&self, ticket: &RequestTicket) -> Option<RequestContext> {
         let known = self.models.of(&ticket.model, self.keeping.window, &self.desk);
         let budget = known.budget(&self.keeping.policy, ticket.taken.answer_limit()).ok()?;
-        let preface: Preface = self.preface(&ticket.taken, known.family);
-        Some(Asked {
-            client: Room::client_of(&ticket.taken),
+        let preface: PrefaceTokens = self.preface(&ticket.taken, known.family);
+        Some(RequestContext {
+            client: SessionRuntime::client_of(&ticket.taken),
             taken: ticket.taken.clone(),
             shared: Arc::clone(&ticket.shared),
             model: ticket.model.clone(),
@@ -128,13 +128,13 @@ impl Room {
         })
     }
 
-    pub fn after_complaint(self: &Arc<Self>, ticket: &Ticket, words: &str) -> Option<Outgoing> {
+    pub fn after_complaint(self: &Arc<Self>, ticket: &RequestTicket, words: &str) -> Option<OutgoingRequest> {
         let asked = self.again(ticket)?;
-        let mut note = Note {
-            deed: Deed::Repaired,
+        let mut note = RequestNote {
+            deed: RequestAction::Repaired,
             model: Some(asked.model.clone()),
             window: Some(asked.budget.window),
-            ..Note::default()
+            ..RequestNote::default()
         };
         let lower = words.to_lowercase();
         if lower.contains("signature") || lower.contains("thinking") {
@@ -154,7 +154,7 @@ impl Room {
     }
 
     /// Puts the conversation as it is repaired in place of itself.
-    fn repair(&self, ticket: &Ticket) -> Option<()> {
+    fn repair(&self, ticket: &RequestTicket) -> Option<()> {
         let taken = &ticket.taken;
         let mut conversation = locked(&ticket.shared);
         let epoch = conversation.epoch().cloned();
@@ -171,7 +171,7 @@ impl Room {
             .map(|element| without_marks(element))
             .collect();
         let checkpoint = epoch.map_or_else(String::new, |epoch| epoch.checkpoint.clone());
-        let repaired = Epoch::repair(taken.len(), text.join(","), conversation.counted(), checkpoint);
+        let repaired = PrefixReplacement::repair(taken.len(), text.join(","), conversation.counted(), checkpoint);
         conversation.adopt(taken.keys[taken.len()], Arc::new(repaired));
         Some(())
     }

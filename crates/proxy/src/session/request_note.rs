@@ -2,7 +2,7 @@
 
 /// What was done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Deed {
+pub enum RequestAction {
     /// It went out as it came: nothing had to be done.
     #[default]
     Nothing,
@@ -20,27 +20,27 @@ pub enum Deed {
     FailedOpen,
 }
 
-impl Deed {
+impl RequestAction {
     /// Its name in headers, logs and metrics.
     pub fn name(self) -> &'static str {
         match self {
-            Deed::Nothing => "none",
-            Deed::KnownPrefix => "known-prefix",
-            Deed::Trimmed => "trimmed",
-            Deed::Compacted => "compacted",
-            Deed::Repaired => "repaired",
-            Deed::PassedThrough => "passed-through",
-            Deed::FailedOpen => "failed-open",
+            RequestAction::Nothing => "none",
+            RequestAction::KnownPrefix => "known-prefix",
+            RequestAction::Trimmed => "trimmed",
+            RequestAction::Compacted => "compacted",
+            RequestAction::Repaired => "repaired",
+            RequestAction::PassedThrough => "passed-through",
+            RequestAction::FailedOpen => "failed-open",
         }
     }
 }
 
 /// What was done with a request.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Note {
+pub struct RequestNote {
     /// What was done.
-    pub deed: Deed,
-    /// Why, in a few words without content; for [`Deed::FailedOpen`] what went wrong.
+    pub deed: RequestAction,
+    /// Why, in a few words without content; for [`RequestAction::FailedOpen`] what went wrong.
     pub reason: Option<String>,
     /// The conversation, as the store calls it.
     pub conversation: Option<String>,

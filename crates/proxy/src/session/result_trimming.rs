@@ -25,9 +25,9 @@ const BYTES_PER_TOKEN: u64 = 2;
 
 /// Elements that go out in a smaller form, by their place in the chain.
 #[derive(Clone, Debug, Default)]
-pub struct Trims(BTreeMap<usize, Arc<str>>);
+pub struct TrimmedResults(BTreeMap<usize, Arc<str>>);
 
-impl Trims {
+impl TrimmedResults {
     /// An element goes out like this from now on.
     pub fn put(&mut self, index: usize, text: Arc<str>) {
         self.0.insert(index, text);
@@ -55,7 +55,7 @@ impl Trims {
 }
 
 /// An output that is to be kept.
-pub struct Giant<'a> {
+pub struct OversizedResult<'a> {
     /// All of it.
     pub text: &'a str,
     /// Its tokens.
@@ -73,7 +73,7 @@ pub fn trimmed(
     element: &str,
     message: &Message,
     limit: u64,
-    keep: &mut dyn FnMut(&Giant<'_>) -> Option<String>,
+    keep: &mut dyn FnMut(&OversizedResult<'_>) -> Option<String>,
 ) -> Option<String> {
     let mut changes = BTreeMap::new();
     for (part, content) in (0..).zip(&message.parts) {
@@ -89,7 +89,11 @@ pub fn trimmed(
     element::changed(form, element, message, changes).filter(|changed| changed.len() < element.len())
 }
 
-fn small_form(result: &ToolResult, limit: u64, keep: &mut dyn FnMut(&Giant<'_>) -> Option<String>) -> Option<String> {
+fn small_form(
+    result: &ToolResult,
+    limit: u64,
+    keep: &mut dyn FnMut(&OversizedResult<'_>) -> Option<String>,
+) -> Option<String> {
     // Beside a picture there is no text alone to put in place of everything.
     let [Content::Text(text)] = &result.content[..] else {
         return None;
@@ -106,7 +110,7 @@ fn small_form(result: &ToolResult, limit: u64, keep: &mut dyn FnMut(&Giant<'_>) 
         most_bytes: usize::try_from(limit.saturating_mul(BYTES_PER_TOKEN)).unwrap_or(usize::MAX),
     };
     let small = shrink(text, goal)?;
-    let reference = keep(&Giant {
+    let reference = keep(&OversizedResult {
         text,
         tokens,
         tool: result.name.as_deref().unwrap_or("tool"),

@@ -7,74 +7,74 @@ use std::sync::Mutex;
 use std::sync::MutexGuard;
 use std::sync::PoisonError;
 
-use crate::session::conversation::Conversation;
-use crate::session::parsed_request::Key;
-use crate::session::parsed_request::Taken;
+use crate::session::conversation::LiveConversation;
+use crate::session::parsed_request::ParsedRequest;
+use crate::session::parsed_request::PrefixKey;
 
 /// So many conversations are remembered at most, however small they are.
 const MOST: usize = 4_096;
 
 /// A conversation that requests share.
-pub type Shared = Arc<Mutex<Conversation>>;
+pub type SharedConversation = Arc<Mutex<LiveConversation>>;
 
 /// The conversation, whatever happened to whoever had it before.
-pub fn locked(shared: &Shared) -> MutexGuard<'_, Conversation> {
+pub fn locked(shared: &SharedConversation) -> MutexGuard<'_, LiveConversation> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// All conversations that are remembered.
 #[derive(Default)]
-pub struct Shelf {
-    by_key: HashMap<Key, u64>,
-    books: HashMap<u64, Book>,
+pub struct SessionCache {
+    by_key: HashMap<PrefixKey, u64>,
+    entries: HashMap<u64, CacheEntry>,
     /// The next number, and the time that is told by them.
     clock: u64,
     weight: usize,
 }
 
-struct Book {
-    shared: Shared,
+struct CacheEntry {
+    shared: SharedConversation,
     /// The keys that lead here.
-    keys: Vec<Key>,
+    keys: Vec<PrefixKey>,
     weight: usize,
     used: u64,
 }
 
-impl Shelf {
+impl SessionCache {
     /// The conversation that shares the longest beginning with a request.
-    pub fn find(&mut self, taken: &Taken) -> Option<Shared> {
+    pub fn find(&mut self, taken: &ParsedRequest) -> Option<SharedConversation> {
         let found = taken.keys[1..].iter().rev().find_map(|key| self.by_key.get(key))?;
-        let book = self.books.get_mut(found)?;
+        let entry = self.entries.get_mut(found)?;
         self.clock += 1;
-        book.used = self.clock;
-        Some(Arc::clone(&book.shared))
+        entry.used = self.clock;
+        Some(Arc::clone(&entry.shared))
     }
 
     /// Remembers a conversation under the keys of a request, and forgets others where there are too many.
-    pub fn put(&mut self, shared: &Shared, taken: &Taken, weight: usize, most_weight: usize) {
+    pub fn put(&mut self, shared: &SharedConversation, taken: &ParsedRequest, weight: usize, most_weight: usize) {
         self.clock += 1;
         let known = taken.keys[1..]
             .iter()
             .rev()
             .filter_map(|key| self.by_key.get(key))
             .find(|number| {
-                self.books
+                self.entries
                     .get(number)
-                    .is_some_and(|book| Arc::ptr_eq(&book.shared, shared))
+                    .is_some_and(|entry| Arc::ptr_eq(&entry.shared, shared))
             });
         let number = known.copied().unwrap_or(self.clock);
-        let book = self.books.entry(number).or_insert_with(|| Book {
+        let entry = self.entries.entry(number).or_insert_with(|| CacheEntry {
             shared: Arc::clone(shared),
             keys: Vec::new(),
             weight: 0,
             used: 0,
         });
-        book.used = self.clock;
-        self.weight = self.weight - book.weight + weight;
-        book.weight = weight;
-        let first_new = book.keys.len().min(taken.keys.len() - 1);
+        entry.used = self.clock;
+        self.weight = self.weight - entry.weight + weight;
+        entry.weight = weight;
+        let first_new = entry.keys.len().min(taken.keys.len() - 1);
         for key in &taken.keys[1 + first_new..] {
-            book.keys.push(*key);
+            entry.keys.push(*key);
         }
         // The newest conversation with a beginning stands for it.
         let mut last = None;
@@ -85,23 +85,23 @@ impl Shelf {
             }
             last = Some(key);
         }
-        while (self.weight > most_weight || self.books.len() > MOST) && self.books.len() > 1 {
+        while (self.weight > most_weight || self.entries.len() > MOST) && self.entries.len() > 1 {
             self.forget_oldest();
         }
     }
 
     fn forget_oldest(&mut self) {
         let Some(oldest) = self
-            .books
+            .entries
             .iter()
-            .min_by_key(|(_, book)| book.used)
+            .min_by_key(|(_, entry)| entry.used)
             .map(|(number, _)| *number)
         else {
             return;
         };
-        if let Some(book) = self.books.remove(&oldest) {
-            self.weight -= book.weight;
-            for key in book.keys {
+        if let Some(entry) = self.entries.remove(&oldest) {
+            self.weight -= entry.weight;
+            for key in entry.keys {
                 if self.by_key.get(&key) == Some(&oldest) {
                     self.by_key.remove(&key);
                 }
@@ -110,10 +110,10 @@ impl Shelf {
     }
 
     /// All conversations, those last used first.
-    pub fn all(&self) -> Vec<Shared> {
-        let mut books: Vec<&Book> = self.books.values().collect();
-        books.sort_by_key(|book| std::cmp::Reverse(book.used));
-        books.into_iter().map(|book| Arc::clone(&book.shared)).collect()
+    pub fn all(&self) -> Vec<SharedConversation> {
+        let mut entries: Vec<&CacheEntry> = self.entries.values().collect();
+        entries.sort_by_key(|entry| std::cmp::Reverse(entry.used));
+        entries.into_iter().map(|entry| Arc::clone(&entry.shared)).collect()
     }
 
     /// How many bytes they take, about.

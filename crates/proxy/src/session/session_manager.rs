@@ -19,33 +19,33 @@ use mainstay_llm::profile::Client;
 use mainstay_store::NewTrimmed;
 use mainstay_wire::reading::WireForm;
 
-use crate::session::Deed;
-use crate::session::Incoming;
-use crate::session::Note;
-use crate::session::Outgoing;
-use crate::session::Ticket;
-use crate::session::conversation::Conversation;
-use crate::session::model_registry::Known;
-use crate::session::model_registry::Models;
-use crate::session::overview::Overview;
-use crate::session::overview::Session;
-use crate::session::parsed_request::Key;
-use crate::session::parsed_request::Taken;
-use crate::session::pass_timing::Due;
-use crate::session::pass_timing::Sight;
+use crate::session::IncomingRequest;
+use crate::session::OutgoingRequest;
+use crate::session::RequestAction;
+use crate::session::RequestNote;
+use crate::session::RequestTicket;
+use crate::session::conversation::LiveConversation;
+use crate::session::model_registry::KnownModel;
+use crate::session::model_registry::ModelRegistry;
+use crate::session::overview::SessionStatus;
+use crate::session::overview::SessionsOverview;
+use crate::session::parsed_request::ParsedRequest;
+use crate::session::parsed_request::PrefixKey;
+use crate::session::pass_timing::PassDecision;
+use crate::session::pass_timing::PromptState;
 use crate::session::pass_timing::due;
-use crate::session::prefix_replacement::Epoch;
+use crate::session::prefix_replacement::PrefixReplacement;
 use crate::session::prefix_replacement::compose;
 use crate::session::reasoning_blocks;
-use crate::session::result_trimming::Giant;
-use crate::session::session_cache::Shared;
-use crate::session::session_cache::Shelf;
+use crate::session::result_trimming::OversizedResult;
+use crate::session::session_cache::SessionCache;
+use crate::session::session_cache::SharedConversation;
 use crate::session::session_cache::locked;
-use crate::session::session_stats::Pulse;
-use crate::session::session_stats::Sent;
-use crate::session::store_handle::Desk;
-use crate::settings::Keeping;
-use crate::settings::Timing;
+use crate::session::session_stats::SentPrompt;
+use crate::session::session_stats::SessionStats;
+use crate::session::store_handle::StoreHandle;
+use crate::settings::PassTiming;
+use crate::settings::SessionSettings;
 
 /// More new text than this is learnt on a thread that no socket waits for.
 const INLINE_BYTES: usize = 64 << 10;
@@ -63,41 +63,41 @@ const MOST_NAME: usize = 100;
 const TRIM_SHARE: u64 = 4;
 
 /// Where the keeper's parts come together.
-pub struct Room {
-    pub keeping: Keeping,
-    pub desk: Desk,
-    pub models: Models,
-    shelf: Mutex<Shelf>,
-    prefaces: Mutex<HashMap<Key, Preface>>,
+pub struct SessionRuntime {
+    pub keeping: SessionSettings,
+    pub desk: StoreHandle,
+    pub models: ModelRegistry,
+    shelf: Mutex<SessionCache>,
+    prefaces: Mutex<HashMap<PrefixKey, PrefaceTokens>>,
 }
 
 /// Tokens of what stands around a chain, as counted.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Preface {
+pub struct PrefaceTokens {
     pub instructions: u64,
     pub tools: u64,
 }
 
-impl Preface {
+impl PrefaceTokens {
     pub fn total(self) -> u64 {
         self.instructions + self.tools
     }
 }
 
 /// What is known of a request before anything is decided.
-pub struct Asked {
-    pub taken: Taken,
-    pub shared: Shared,
+pub struct RequestContext {
+    pub taken: ParsedRequest,
+    pub shared: SharedConversation,
     pub model: String,
-    pub known: Known,
+    pub known: KnownModel,
     pub budget: Budget,
-    pub preface: Preface,
+    pub preface: PrefaceTokens,
     pub client: Client,
     /// What a count means to the provider, where it has just told us.
     pub fit: Option<Fit>,
 }
 
-impl Asked {
+impl RequestContext {
     /// What a count means to the provider.
     pub fn fit(&self) -> Fit {
         self.fit.unwrap_or_else(|| self.known.fit())
@@ -110,9 +110,9 @@ pub fn now() -> Timestamp {
     Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
-impl Room {
-    pub fn new(keeping: Keeping) -> Self {
-        let desk = Desk::new(keeping.store.clone());
+impl SessionRuntime {
+    pub fn new(keeping: SessionSettings) -> Self {
+        let desk = StoreHandle::new(keeping.store.clone());
         if desk.is_there() {
             // The first request shall not wait for it; whatever is wrong shows again when it is needed.
             let _ = desk.with(|store| store.foreign_writes());
@@ -120,32 +120,32 @@ impl Room {
         Self {
             keeping,
             desk,
-            models: Models::default(),
+            models: ModelRegistry::default(),
             shelf: Mutex::default(),
             prefaces: Mutex::default(),
         }
     }
 
-    pub fn renewed(&self, keeping: Keeping) -> Self {
+    pub fn renewed(&self, keeping: SessionSettings) -> Self {
         let renewed = Self::new(keeping);
         *renewed.shelf() = std::mem::take(&mut *self.shelf());
         renewed
     }
 
-    fn shelf(&self) -> std::sync::MutexGuard<'_, Shelf> {
+    fn shelf(&self) -> std::sync::MutexGuard<'_, SessionCache> {
         self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub async fn prepare(self: &Arc<Self>, incoming: Incoming) -> Outgoing {
+    pub async fn prepare(self: &Arc<Self>, incoming: IncomingRequest) -> OutgoingRequest {
         let body = incoming.body.clone();
         let asked = match self.take(incoming.form, &incoming).await {
             Ok(asked) => asked,
-            Err((deed, reason)) => return Outgoing::as_it_came(body, deed, reason),
+            Err((deed, reason)) => return OutgoingRequest::as_it_came(body, deed, reason),
         };
-        let mut note = Note {
+        let mut note = RequestNote {
             model: Some(asked.model.clone()),
             window: Some(asked.budget.window),
-            ..Note::default()
+            ..RequestNote::default()
         };
         if !incoming.only_counts {
             self.act(&asked, &mut note).await;
@@ -154,24 +154,28 @@ impl Room {
     }
 
     /// Recognises the conversation of a request and learns what is new in it.
-    async fn take(self: &Arc<Self>, form: WireForm, incoming: &Incoming) -> Result<Asked, (Deed, String)> {
+    async fn take(
+        self: &Arc<Self>,
+        form: WireForm,
+        incoming: &IncomingRequest,
+    ) -> Result<RequestContext, (RequestAction, String)> {
         let body = incoming.body.clone();
-        let Some(taken) = Taken::new(form, body, &incoming.tenant, incoming.pinned.as_deref()) else {
+        let Some(taken) = ParsedRequest::new(form, body, &incoming.tenant, incoming.pinned.as_deref()) else {
             return Err((
-                Deed::PassedThrough,
+                RequestAction::PassedThrough,
                 "the body is no request with a list of messages".to_owned(),
             ));
         };
         if let Some(field) = taken.server_state() {
             return Err((
-                Deed::PassedThrough,
+                RequestAction::PassedThrough,
                 format!("the provider keeps or compacts the history: {field}"),
             ));
         }
         let model = taken.text("model").unwrap_or_default().to_owned();
         let known = self.models.of(&model, self.keeping.window, &self.desk);
         let budget = known.budget(&self.keeping.policy, taken.answer_limit());
-        let budget = budget.map_err(|error| (Deed::FailedOpen, error.to_string()))?;
+        let budget = budget.map_err(|error| (RequestAction::FailedOpen, error.to_string()))?;
         let preface = self.preface(&taken, known.family);
         let name = incoming
             .pinned
@@ -186,15 +190,18 @@ impl Room {
                 let shared = room.learn(&shared, &taken, &model, family, window);
                 (taken, shared)
             });
-            learnt
-                .await
-                .map_err(|_| (Deed::FailedOpen, "the conversation could not be learnt".to_owned()))?
+            learnt.await.map_err(|_| {
+                (
+                    RequestAction::FailedOpen,
+                    "the conversation could not be learnt".to_owned(),
+                )
+            })?
         } else {
             let shared = self.learn(&shared, &taken, &model, known.family, budget.window);
             (taken, shared)
         };
-        Ok(Asked {
-            client: Room::client_of(&taken),
+        Ok(RequestContext {
+            client: SessionRuntime::client_of(&taken),
             taken,
             shared,
             model,
@@ -206,7 +213,7 @@ impl Room {
     }
 
     /// Only agents that mark their prompts for the cache themselves are like Claude Code.
-    pub fn client_of(taken: &Taken) -> Client {
+    pub fn client_of(taken: &ParsedRequest) -> Client {
         let is_marked = memchr::memmem::find(&taken.body, b"cache_control").is_some();
         match taken.form {
             WireForm::Anthropic if is_marked => Client::ClaudeCode,
@@ -214,10 +221,10 @@ impl Room {
         }
     }
 
-    pub fn preface(&self, taken: &Taken, family: Family) -> Preface {
+    pub fn preface(&self, taken: &ParsedRequest, family: Family) -> PrefaceTokens {
         let pieces = taken.preface();
         if pieces.is_empty() {
-            return Preface::default();
+            return PrefaceTokens::default();
         }
         let mut hasher = blake3::Hasher::new();
         hasher.update(family.name().as_bytes());
@@ -225,7 +232,7 @@ impl Room {
             hasher.update(&(piece.len() as u64).to_le_bytes());
             hasher.update(piece);
         }
-        let key: Key = hasher.finalize().into();
+        let key: PrefixKey = hasher.finalize().into();
         let prefaces = || self.prefaces.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = prefaces().get(&key) {
             return *known;
@@ -233,7 +240,7 @@ impl Room {
         let count = |piece: &[u8]| family.count(&String::from_utf8_lossy(piece), TextKind::Arguments);
         let tools = taken.glance.value(&taken.body, "tools").map_or(0, count);
         let all: u64 = pieces.iter().map(|piece| count(piece)).sum();
-        let preface = Preface {
+        let preface = PrefaceTokens {
             instructions: all - tools,
             tools,
         };
@@ -246,7 +253,7 @@ impl Room {
     }
 
     /// The conversation that a request continues: a known one, a branch of one, or a new one.
-    fn recognise(&self, taken: &Taken, pinned: Option<&str>, family: Family) -> Shared {
+    fn recognise(&self, taken: &ParsedRequest, pinned: Option<&str>, family: Family) -> SharedConversation {
         let found = self.shelf().find(taken);
         let conversation = match found {
             Some(shared) => {
@@ -259,17 +266,24 @@ impl Room {
             }
             None => {
                 let economic = match self.keeping.timing {
-                    Timing::Economic(policy) => policy,
-                    Timing::Threshold | Timing::Never => EconomicPolicy::default(),
+                    PassTiming::Economic(policy) => policy,
+                    PassTiming::Threshold | PassTiming::Never => EconomicPolicy::default(),
                 };
-                Conversation::new(taken, pinned, family, Pulse::new(economic, now()))
+                LiveConversation::new(taken, pinned, family, SessionStats::new(economic, now()))
             }
         };
         Arc::new(Mutex::new(conversation))
     }
 
     /// Learns what is new; where another request has taken the conversation another way meanwhile, as a branch of it.
-    fn learn(&self, shared: &Shared, taken: &Taken, model: &str, family: Family, window: u64) -> Shared {
+    fn learn(
+        &self,
+        shared: &SharedConversation,
+        taken: &ParsedRequest,
+        model: &str,
+        family: Family,
+        window: u64,
+    ) -> SharedConversation {
         let mut shared = Arc::clone(shared);
         let overtaken = {
             let conversation = locked(&shared);
@@ -303,7 +317,7 @@ impl Room {
         shared
     }
 
-    fn put_away(&self, giant: &Giant<'_>, conversation: &str) -> Option<String> {
+    fn put_away(&self, giant: &OversizedResult<'_>, conversation: &str) -> Option<String> {
         let new = NewTrimmed {
             conversation: Some(conversation),
             tool: giant.tool,
@@ -317,7 +331,7 @@ impl Room {
     }
 
     /// Looks in the store for what another proxy, or this one in an earlier life, has put in place of a beginning.
-    fn look_up(&self, conversation: &mut Conversation, taken: &Taken) {
+    fn look_up(&self, conversation: &mut LiveConversation, taken: &ParsedRequest) {
         if taken.body.len() < LEAST_COMPACTED || !self.desk.is_there() {
             return;
         }
@@ -334,10 +348,10 @@ impl Room {
                 if *key == taken.keys[covers - 1] {
                     continue;
                 }
-                if let Some((checkpoint, state)) = store.ledger_of_checkpoint(&Epoch::name(key))?
-                    && let Some(epoch) = Epoch::from_bytes(&state, checkpoint.as_str())
+                if let Some((checkpoint, state)) = store.ledger_of_checkpoint(&PrefixReplacement::name(key))?
+                    && let Some(epoch) = PrefixReplacement::from_bytes(&state, checkpoint.as_str())
                 {
-                    return Ok((writes, Some((*key, Epoch { covers, ..epoch }))));
+                    return Ok((writes, Some((*key, PrefixReplacement { covers, ..epoch }))));
                 }
             }
             Ok((writes, None))
@@ -352,12 +366,12 @@ impl Room {
     }
 
     /// Does what is due before a request, and writes down what that was.
-    async fn act(self: &Arc<Self>, asked: &Asked, note: &mut Note) {
+    async fn act(self: &Arc<Self>, asked: &RequestContext, note: &mut RequestNote) {
         let due = {
             let mut conversation = locked(&asked.shared);
             let conversation = &mut *conversation;
             let fit = asked.fit();
-            let sight = Sight {
+            let sight = PromptState {
                 budget: &asked.budget,
                 prompt: fit.apply(asked.preface.total() + conversation.counted()),
                 preface: asked.preface.total(),
@@ -369,28 +383,32 @@ impl Room {
             };
             let due = due(&self.keeping, &mut conversation.pulse, &sight);
             conversation.pulse.due_at = match (self.keeping.timing, sight.profile) {
-                (Timing::Economic(_), Some(_)) | (Timing::Never, _) => sight.limit(),
+                (PassTiming::Economic(_), Some(_)) | (PassTiming::Never, _) => sight.limit(),
                 _ => asked.budget.threshold,
             };
-            if let Due::No(reason) = &due {
+            if let PassDecision::No(reason) = &due {
                 reason.clone_into(&mut conversation.pulse.reason);
             }
             // Where nothing could be taken out a moment ago, there is nothing now; the provider may still refuse the prompt.
             let is_hopeless = conversation
                 .refused_at
                 .is_some_and(|length| asked.taken.len() < length + REFUSED_FOR);
-            if is_hopeless { Due::No(String::new()) } else { due }
+            if is_hopeless {
+                PassDecision::No(String::new())
+            } else {
+                due
+            }
         };
         match due {
-            Due::No(_) => {}
-            Due::Learn => self.start_learning(asked),
-            Due::Soon(order) => self.start_preparing(asked, *order),
-            Due::Now(order) => self.bring_about(asked, *order, note).await,
+            PassDecision::No(_) => {}
+            PassDecision::Learn => self.start_learning(asked),
+            PassDecision::Soon(order) => self.start_preparing(asked, *order),
+            PassDecision::Now(order) => self.bring_about(asked, *order, note).await,
         }
     }
 
     /// Puts together what goes out.
-    pub fn send(&self, asked: Asked, mut note: Note, is_counting: bool) -> Outgoing {
+    pub fn send(&self, asked: RequestContext, mut note: RequestNote, is_counting: bool) -> OutgoingRequest {
         let mut conversation = locked(&asked.shared);
         let conversation = &mut *conversation;
         let fit = asked.fit();
@@ -399,10 +417,10 @@ impl Room {
         let whole = fit.apply(asked.preface.total() + conversation.counted_whole());
         let epoch = conversation.epoch_for(asked.taken.len());
         let mut body = compose(&asked.taken, epoch.map(|epoch| &**epoch), &conversation.trims);
-        if note.deed == Deed::Nothing && epoch.is_some() {
-            note.deed = Deed::KnownPrefix;
-        } else if note.deed == Deed::Nothing && body.len() != asked.taken.body.len() {
-            note.deed = Deed::Trimmed;
+        if note.deed == RequestAction::Nothing && epoch.is_some() {
+            note.deed = RequestAction::KnownPrefix;
+        } else if note.deed == RequestAction::Nothing && body.len() != asked.taken.body.len() {
+            note.deed = RequestAction::Trimmed;
         }
         note.conversation = Some(conversation.name.clone());
         note.checkpoint = epoch.map(|epoch| epoch.checkpoint.clone()).filter(|id| !id.is_empty());
@@ -410,7 +428,7 @@ impl Room {
         note.tokens_after = Some(prompt);
         note.trimmed = conversation.trims.len() as u64;
         if !is_counting {
-            let sent = Sent {
+            let sent = SentPrompt {
                 at: now(),
                 prompt,
                 whole,
@@ -426,11 +444,11 @@ impl Room {
             body = told;
             extra_header = Some(reasoning_blocks::DROPPING);
         }
-        Outgoing {
+        OutgoingRequest {
             body,
             extra_header,
             note,
-            ticket: Some(Ticket {
+            ticket: Some(RequestTicket {
                 shared: Arc::clone(&asked.shared),
                 taken: asked.taken,
                 model: asked.model,
@@ -440,12 +458,12 @@ impl Room {
         }
     }
 
-    pub fn answered(self: &Arc<Self>, ticket: &Ticket, usage: Option<Usage>) {
+    pub fn answered(self: &Arc<Self>, ticket: &RequestTicket, usage: Option<Usage>) {
         let Some(usage) = usage.filter(|usage| usage.input > 0 && !ticket.is_counting) else {
             return;
         };
         let known = self.models.of(&ticket.model, self.keeping.window, &self.desk);
-        let client = Room::client_of(&ticket.taken);
+        let client = SessionRuntime::client_of(&ticket.taken);
         let profile = known.profile(client).map(|profile| &**profile);
         locked(&ticket.shared).pulse.answered(usage, profile, now());
         if self.models.observe(&ticket.model, ticket.counted, usage.input) {
@@ -454,23 +472,23 @@ impl Room {
         }
     }
 
-    pub fn overview(&self) -> Overview {
+    pub fn overview(&self) -> SessionsOverview {
         let (all, memory) = {
             let shelf = self.shelf();
             (shelf.all(), shelf.weight())
         };
         let keeping = &self.keeping;
-        Overview {
+        SessionsOverview {
             timing: match keeping.timing {
-                Timing::Economic(_) => "when it pays by the model's prices, else at the threshold".to_owned(),
-                Timing::Threshold => "at the threshold".to_owned(),
-                Timing::Never => "only where the provider refuses a prompt".to_owned(),
+                PassTiming::Economic(_) => "when it pays by the model's prices, else at the threshold".to_owned(),
+                PassTiming::Threshold => "at the threshold".to_owned(),
+                PassTiming::Never => "only where the provider refuses a prompt".to_owned(),
             },
             engine: keeping.policy.engine.name(),
             writes_summaries: keeping.writing.is_some(),
             trim: keeping.trim,
             store: keeping.store.display().to_string(),
-            sessions: all.iter().map(|shared| Session::of(&locked(shared))).collect(),
+            sessions: all.iter().map(|shared| SessionStatus::of(&locked(shared))).collect(),
             memory,
         }
     }

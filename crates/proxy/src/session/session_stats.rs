@@ -11,7 +11,7 @@ use mainstay_llm::answer::Usage;
 
 /// The last request that went out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sent {
+pub struct SentPrompt {
     /// When.
     pub at: Timestamp,
     /// Its prompt, on the provider's scale.
@@ -22,7 +22,7 @@ pub struct Sent {
 
 /// How a conversation goes.
 #[derive(Clone, Debug)]
-pub struct Pulse {
+pub struct SessionStats {
     /// When its first request came.
     pub began: Timestamp,
     /// Requests so far.
@@ -34,9 +34,9 @@ pub struct Pulse {
     /// The same without us.
     pub prompts_whole: u64,
     /// The last request.
-    pub last: Option<Sent>,
+    pub last: Option<SentPrompt>,
     /// The prompt of the last request but one, and what it would have been: what the cache could have.
-    before_last: Option<Sent>,
+    before_last: Option<SentPrompt>,
     /// Passes that were made.
     pub passes: u64,
     /// Tokens of prompts that went out since the last pass.
@@ -63,7 +63,7 @@ pub struct Pulse {
     pub reason: String,
 }
 
-impl Pulse {
+impl SessionStats {
     /// A conversation that begins now.
     pub fn new(economic: EconomicPolicy, now: Timestamp) -> Self {
         Self {
@@ -104,7 +104,7 @@ impl Pulse {
     }
 
     /// A request goes out.
-    pub fn sent(&mut self, sent: Sent, budget: &Budget) {
+    pub fn sent(&mut self, sent: SentPrompt, budget: &Budget) {
         self.requests += 1;
         self.since_pass += sent.prompt;
         self.before_last = self.last;

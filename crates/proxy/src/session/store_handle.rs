@@ -14,18 +14,18 @@ use mainstay_store::StoreError;
 const PATIENCE: Duration = Duration::from_millis(1_000);
 
 /// Where the store is, and the store where it is open.
-pub struct Desk {
+pub struct StoreHandle {
     path: PathBuf,
-    opened: Mutex<Option<Opened>>,
+    opened: Mutex<Option<OpenStore>>,
 }
 
-struct Opened {
+struct OpenStore {
     store: Store,
     /// Which file it was: a path may come to mean another one.
     file: Option<u64>,
 }
 
-impl Desk {
+impl StoreHandle {
     /// A desk for the store at a path; nothing is opened yet.
     pub fn new(path: PathBuf) -> Self {
         Self {
@@ -57,7 +57,7 @@ impl Desk {
 
     fn work<T>(
         &self,
-        opened: &mut Option<Opened>,
+        opened: &mut Option<OpenStore>,
         work: impl FnOnce(&mut Store) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         if opened.as_ref().is_some_and(|opened| opened.file != file(&self.path)) {
@@ -68,7 +68,7 @@ impl Desk {
             let store = Store::open(&self.path)?;
             store.wait_at_most(PATIENCE)?;
             let file = file(&self.path);
-            *opened = Some(Opened { store, file });
+            *opened = Some(OpenStore { store, file });
         }
         let open = opened.as_mut().expect("it was opened above");
         let done = work(&mut open.store);

@@ -18,9 +18,9 @@ use mainstay_wire::reading::WireForm;
 use mainstay_wire::sameness::without_marks;
 use mainstay_wire::source::Source;
 
-use crate::session::parsed_request::Taken;
-use crate::session::store_handle::Desk;
-use crate::settings::Keeping;
+use crate::session::parsed_request::ParsedRequest;
+use crate::session::store_handle::StoreHandle;
+use crate::settings::SessionSettings;
 
 /// Reads a body as its form has it.
 pub fn read(form: WireForm, body: &Bytes) -> Result<Document, ReadError> {
@@ -47,8 +47,8 @@ impl Worker {
         chain: usize,
         conversation: &str,
         family: Family,
-        keeping: &Keeping,
-        desk: &Desk,
+        keeping: &SessionSettings,
+        desk: &StoreHandle,
     ) -> Result<Self, StoreError> {
         let messages = document.transcript.messages();
         let scribe = desk.with(|store| {
@@ -93,7 +93,7 @@ impl Worker {
     /// What stands for the beginning of the chain now: how many of its messages, the elements in their place, and their tokens.
     /// Where something had to be repaired, everything is replaced. `None` where what we take for instructions at the head of the
     /// list would not stay there.
-    pub fn beginning(&self, document: &Document, taken: &Taken) -> Option<(usize, Vec<String>, u64)> {
+    pub fn beginning(&self, document: &Document, taken: &ParsedRequest) -> Option<(usize, Vec<String>, u64)> {
         let (chain, lead) = (taken.len(), taken.lead);
         let messages = document.transcript.messages().len();
         let end = match document.is_as_read() {

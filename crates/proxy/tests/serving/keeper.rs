@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use mainstay_llm::answer::Usage;
-use mainstay_proxy::session::Deed;
-use mainstay_proxy::session::Incoming;
-use mainstay_proxy::session::Keeper;
-use mainstay_proxy::session::Note;
-use mainstay_proxy::session::Outgoing;
-use mainstay_proxy::session::Ticket;
+use mainstay_proxy::session::IncomingRequest;
+use mainstay_proxy::session::OutgoingRequest;
+use mainstay_proxy::session::RequestAction;
+use mainstay_proxy::session::RequestNote;
+use mainstay_proxy::session::RequestTicket;
+use mainstay_proxy::session::SessionCompactor;
 use mainstay_proxy::session::fail_open::Advice;
-use mainstay_proxy::session::fail_open::Counsel;
+use mainstay_proxy::session::fail_open::SessionBackend;
 use mainstay_tests::server::Script;
 use mainstay_tests::server::Server;
 
@@ -38,8 +38,8 @@ enum Fault {
 
 struct Faulty(Fault);
 
-impl Counsel for Faulty {
-    fn prepare(&self, incoming: Incoming) -> Advice<'_, Outgoing> {
+impl SessionBackend for Faulty {
+    fn prepare(&self, incoming: IncomingRequest) -> Advice<'_, OutgoingRequest> {
         let fault = self.0;
         assert_ne!(fault, Fault::Panics, "planted");
         Box::pin(async move {
@@ -52,24 +52,24 @@ impl Counsel for Faulty {
                 }
                 Fault::Panics | Fault::PanicsWhenAnswered => {}
             }
-            Outgoing {
+            OutgoingRequest {
                 body: incoming.body,
                 extra_header: None,
-                note: Note::default(),
+                note: RequestNote::default(),
                 ticket: None,
             }
         })
     }
 
-    fn after_overflow<'a>(&'a self, _: &'a Ticket, _: &'a str) -> Advice<'a, Option<Outgoing>> {
+    fn after_overflow<'a>(&'a self, _: &'a RequestTicket, _: &'a str) -> Advice<'a, Option<OutgoingRequest>> {
         Box::pin(async { None })
     }
 
-    fn after_complaint<'a>(&'a self, _: &'a Ticket, _: &'a str) -> Advice<'a, Option<Outgoing>> {
+    fn after_complaint<'a>(&'a self, _: &'a RequestTicket, _: &'a str) -> Advice<'a, Option<OutgoingRequest>> {
         Box::pin(async { None })
     }
 
-    fn answered(&self, _: Ticket, _: Option<Usage>) {
+    fn answered(&self, _: RequestTicket, _: Option<Usage>) {
         panic!("planted");
     }
 }
@@ -124,40 +124,40 @@ fn many_that_stall_leave_threads_for_everybody_else() {
 
 /// Asks the keeper, and says what it was told.
 struct Heard {
-    keeper: Keeper,
+    keeper: SessionCompactor,
     usage: Arc<Mutex<Vec<Option<Usage>>>>,
-    incoming: Arc<Mutex<Vec<Incoming>>>,
+    incoming: Arc<Mutex<Vec<IncomingRequest>>>,
 }
 
-impl Counsel for Heard {
-    fn prepare(&self, incoming: Incoming) -> Advice<'_, Outgoing> {
+impl SessionBackend for Heard {
+    fn prepare(&self, incoming: IncomingRequest) -> Advice<'_, OutgoingRequest> {
         self.incoming.lock().unwrap().push(incoming.clone());
         Box::pin(async {
             let mut outgoing = self.keeper.prepare(incoming).await;
             outgoing.body = Bytes::from_static(b"{\"changed\":true}");
-            outgoing.note = Note {
-                deed: Deed::Compacted,
+            outgoing.note = RequestNote {
+                deed: RequestAction::Compacted,
                 reason: Some("because\r\nof this".to_owned()),
                 conversation: Some("c-1".to_owned()),
                 tokens_before: Some(900),
                 tokens_after: Some(100),
                 window: Some(1_000),
                 checkpoint: Some("k-1".to_owned()),
-                ..Note::default()
+                ..RequestNote::default()
             };
             outgoing
         })
     }
 
-    fn after_overflow<'a>(&'a self, ticket: &'a Ticket, words: &'a str) -> Advice<'a, Option<Outgoing>> {
+    fn after_overflow<'a>(&'a self, ticket: &'a RequestTicket, words: &'a str) -> Advice<'a, Option<OutgoingRequest>> {
         Box::pin(self.keeper.after_overflow(ticket, words))
     }
 
-    fn after_complaint<'a>(&'a self, ticket: &'a Ticket, words: &'a str) -> Advice<'a, Option<Outgoing>> {
+    fn after_complaint<'a>(&'a self, ticket: &'a RequestTicket, words: &'a str) -> Advice<'a, Option<OutgoingRequest>> {
         Box::pin(self.keeper.after_complaint(ticket, words))
     }
 
-    fn answered(&self, _: Ticket, usage: Option<Usage>) {
+    fn answered(&self, _: RequestTicket, usage: Option<Usage>) {
         self.usage.lock().unwrap().push(usage);
     }
 }
@@ -215,18 +215,18 @@ fn it_hears_what_came_and_what_it_cost_and_the_client_hears_what_was_done() {
 #[test]
 fn one_that_breaks_when_it_is_told_breaks_alone() {
     let upstream = Server::start(vec![Script::reply("hi")]);
-    struct Breaks(Keeper);
-    impl Counsel for Breaks {
-        fn prepare(&self, incoming: Incoming) -> Advice<'_, Outgoing> {
+    struct Breaks(SessionCompactor);
+    impl SessionBackend for Breaks {
+        fn prepare(&self, incoming: IncomingRequest) -> Advice<'_, OutgoingRequest> {
             Box::pin(self.0.prepare(incoming))
         }
-        fn after_overflow<'a>(&'a self, _: &'a Ticket, _: &'a str) -> Advice<'a, Option<Outgoing>> {
+        fn after_overflow<'a>(&'a self, _: &'a RequestTicket, _: &'a str) -> Advice<'a, Option<OutgoingRequest>> {
             Box::pin(async { panic!("planted") })
         }
-        fn after_complaint<'a>(&'a self, _: &'a Ticket, _: &'a str) -> Advice<'a, Option<Outgoing>> {
+        fn after_complaint<'a>(&'a self, _: &'a RequestTicket, _: &'a str) -> Advice<'a, Option<OutgoingRequest>> {
             Box::pin(async { panic!("planted") })
         }
-        fn answered(&self, ticket: Ticket, usage: Option<Usage>) {
+        fn answered(&self, ticket: RequestTicket, usage: Option<Usage>) {
             Faulty(Fault::PanicsWhenAnswered).answered(ticket, usage);
         }
     }
