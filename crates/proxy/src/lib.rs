@@ -12,6 +12,8 @@ pub mod log;
 
 pub mod metrics;
 
+mod blocking;
+
 pub mod session;
 
 pub mod http;

@@ -21,6 +21,7 @@ use rmcp::service::RequestContext;
 use serde_json::Map;
 use serde_json::Value;
 
+use crate::blocking;
 use crate::recall::Recall;
 use crate::recall::RecallTool;
 
@@ -102,7 +103,7 @@ impl ServerHandler for McpServer {
         let recall = Arc::clone(&self.recall);
         let arguments = request.arguments.unwrap_or_default();
         // The store reads files and unpacks megabytes: not on the thread that listens.
-        let answered = tokio::task::spawn_blocking(move || recall.call(tool, &arguments)).await;
+        let answered = blocking::run(move || recall.call(tool, &arguments)).await;
         let answered = answered.map_err(|_| ErrorData::internal_error("the question could not be answered", None))?;
         let result = match answered {
             Ok(answer) => {

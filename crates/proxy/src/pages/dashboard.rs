@@ -19,6 +19,7 @@ use serde::Serialize;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
+use crate::blocking;
 use crate::http::refusal::HttpRefusal;
 use crate::http::response_body::ResponseBody;
 use crate::mcp::McpEndpoint;
@@ -129,7 +130,7 @@ impl Dashboard {
             )
         };
         let seat = Arc::clone(&self.seats).try_acquire_owned().map_err(|_| busy())?;
-        let drawn = tokio::task::spawn_blocking(move || {
+        let drawn = blocking::run(move || {
             let drawn = drawn(&place, &address, &sight);
             drop(seat);
             drawn

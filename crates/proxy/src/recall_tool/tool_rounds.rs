@@ -11,6 +11,7 @@ use mainstay_wire::reading::WireForm;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
+use crate::blocking;
 use crate::http::answer_inspection;
 use crate::http::answer_inspection::InspectedAnswer;
 use crate::http::refusal::HttpRefusal;
@@ -148,7 +149,7 @@ impl ToolRounds {
             return NOTHING.to_owned();
         };
         let (recall, input) = (self.offered.recall.clone(), asked.input.clone());
-        let answer = tokio::task::spawn_blocking(move || recall.answer(&conversation, &input));
+        let answer = blocking::run(move || recall.answer(&conversation, &input));
         let (kind, text) = match timeout(PATIENCE, answer).await {
             Ok(Ok(text)) if !text.trim().is_empty() => ("answered", text),
             Ok(_) => ("failed", FAILED.to_owned()),
