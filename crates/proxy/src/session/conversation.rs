@@ -1,6 +1,7 @@
 //! One conversation as far as the keeper has seen it: its chain, what each message costs, what stands for its beginning.
 
 use std::sync::Arc;
+use std::sync::Condvar;
 
 use mainstay_engine::account::Family;
 use mainstay_engine::account::measure;
@@ -9,7 +10,6 @@ use mainstay_engine::transcript::Part;
 use mainstay_engine::transcript::Seal;
 use mainstay_wire::element;
 use mainstay_wire::sameness::without_marks;
-use tokio::sync::Notify;
 
 use crate::session::parsed_request::ParsedRequest;
 use crate::session::parsed_request::PrefixKey;
@@ -57,19 +57,19 @@ pub struct LiveConversation {
     /// Messages that go out in a smaller form.
     pub trims: TrimmedResults,
     /// What stands for beginnings of it, from the shortest.
-    pub epochs: Vec<(PrefixKey, Arc<PrefixReplacement>)>,
+    pub replacements: Vec<(PrefixKey, Arc<PrefixReplacement>)>,
     /// Who compacts it; away while a pass is made.
     pub worker: Option<Box<Worker>>,
     /// Whether a pass is being made, or learnt for.
     pub is_passing: bool,
     /// Whether models write for a pass that will be due.
     pub is_preparing: bool,
-    /// Tells those who wait that whoever was at work is done.
-    pub done: Arc<Notify>,
+    /// Tells those who wait with the conversation's lock that a pass is over, made or not.
+    pub done: Arc<Condvar>,
     /// A pass that was prepared and is not in force yet.
     pub prepared: Option<Box<PreparedPass>>,
     /// How it goes: requests, money, pressure.
-    pub pulse: SessionStats,
+    pub stats: SessionStats,
     /// Up to which writes of others to the store its epochs were looked for.
     pub looked: Option<i64>,
     /// Bytes of the newest body.
@@ -82,7 +82,7 @@ pub struct LiveConversation {
 
 impl LiveConversation {
     /// A conversation that begins like this; what it says is still to be learnt.
-    pub fn new(taken: &ParsedRequest, pinned: Option<&str>, family: Family, pulse: SessionStats) -> Self {
+    pub fn new(taken: &ParsedRequest, pinned: Option<&str>, family: Family, stats: SessionStats) -> Self {
         // Two messages: agents often begin with the same words.
         let first = &taken.keys[taken.keys.len().min(3) - 1];
         let name = match pinned {
@@ -96,13 +96,13 @@ impl LiveConversation {
             keys: vec![taken.keys[0]],
             seen: Vec::new(),
             trims: TrimmedResults::default(),
-            epochs: Vec::new(),
+            replacements: Vec::new(),
             worker: None,
             is_passing: false,
             is_preparing: false,
             done: Arc::default(),
             prepared: None,
-            pulse,
+            stats,
             looked: None,
             body: 0,
             refused_at: None,
@@ -120,11 +120,11 @@ impl LiveConversation {
             .count();
         let at = shared.saturating_sub(1);
         let find = |key: &PrefixKey| taken.keys.iter().position(|known| known == key);
-        let epochs = self.epochs.iter().filter_map(|(key, epoch)| {
+        let replacements = self.replacements.iter().filter_map(|(key, replacement)| {
             let covers = find(key)?;
             let moved = Arc::new(PrefixReplacement {
                 covers,
-                ..(**epoch).clone()
+                ..(**replacement).clone()
             });
             Some((*key, moved))
         });
@@ -135,13 +135,13 @@ impl LiveConversation {
             keys: self.keys[..=at].to_vec(),
             seen: self.seen[..at].to_vec(),
             trims: self.trims.before(at),
-            epochs: epochs.collect(),
+            replacements: replacements.collect(),
             worker: None,
             is_passing: false,
             is_preparing: false,
             done: Arc::default(),
             prepared: None,
-            pulse: self.pulse.branch(),
+            stats: self.stats.branch(),
             looked: None,
             body: 0,
             refused_at: None,
@@ -152,13 +152,6 @@ impl LiveConversation {
     /// Whether a request goes on where this conversation ends, or repeats it.
     pub fn is_continued_by(&self, taken: &ParsedRequest) -> bool {
         taken.keys.starts_with(&self.keys)
-    }
-
-    /// How many messages of a request are new.
-    pub fn new_bytes(&self, taken: &ParsedRequest) -> usize {
-        (self.seen.len()..taken.len())
-            .map(|index| taken.element(index).len())
-            .sum()
     }
 
     /// Learns what is new in a request that continues this conversation.
@@ -173,7 +166,9 @@ impl LiveConversation {
             let message = element::read(taken.form, text);
             let mut seen = self.look(message.as_ref());
             if let (Some(limit), Some(message)) = (limit, &message)
-                && let Some(small) = trimmed(taken.form, text, message, limit, &mut |giant| keep(giant, &self.name))
+                && let Some(small) = trimmed(taken.form, text, message, limit, &mut |oversized| {
+                    keep(oversized, &self.name)
+                })
             {
                 // The client moves its marks on with every request; one that stayed here would be one too many.
                 let small = without_marks(&small).into_owned();
@@ -213,15 +208,17 @@ impl LiveConversation {
 
     /// What stands for the longest beginning. Where the client has gone back to a message that was old when a pass was made,
     /// that pass counts only if it leaves the newest step as it came.
-    pub fn epoch(&self) -> Option<&Arc<PrefixReplacement>> {
-        self.epoch_for(self.seen.len())
+    pub fn replacement(&self) -> Option<&Arc<PrefixReplacement>> {
+        self.replacement_for(self.seen.len())
     }
 
     /// The same for the conversation as it was when it had so many messages.
-    pub fn epoch_for(&self, now: usize) -> Option<&Arc<PrefixReplacement>> {
+    pub fn replacement_for(&self, now: usize) -> Option<&Arc<PrefixReplacement>> {
         let newest = self.newest_step(now);
-        let mut epochs = self.epochs.iter().rev().map(|(_, epoch)| epoch);
-        epochs.find(|epoch| epoch.covers <= newest || (epoch.covers <= now && epoch.made_at <= now))
+        let mut replacements = self.replacements.iter().rev().map(|(_, replacement)| replacement);
+        replacements.find(|replacement| {
+            replacement.covers <= newest || (replacement.covers <= now && replacement.made_at <= now)
+        })
     }
 
     /// Where the newest step begins: the last results with the call they answer, or else the last message.
@@ -232,18 +229,25 @@ impl LiveConversation {
     }
 
     /// Puts something in place of a beginning.
-    pub fn adopt(&mut self, key: PrefixKey, epoch: Arc<PrefixReplacement>) {
-        let known = self.epochs.iter().position(|(_, known)| known.covers >= epoch.covers);
+    pub fn adopt(&mut self, key: PrefixKey, replacement: Arc<PrefixReplacement>) {
+        let known = self
+            .replacements
+            .iter()
+            .position(|(_, known)| known.covers >= replacement.covers);
         match known {
-            Some(index) if self.epochs[index].1.covers == epoch.covers => self.epochs[index] = (key, epoch),
-            Some(index) => self.epochs.insert(index, (key, epoch)),
-            None => self.epochs.push((key, epoch)),
+            Some(index) if self.replacements[index].1.covers == replacement.covers => {
+                self.replacements[index] = (key, replacement)
+            }
+            Some(index) => self.replacements.insert(index, (key, replacement)),
+            None => self.replacements.push((key, replacement)),
         }
     }
 
     /// The counted tokens of the chain as it goes out.
     pub fn counted(&self) -> u64 {
-        let (covered, tokens) = self.epoch().map_or((0, 0), |epoch| (epoch.covers, epoch.tokens));
+        let (covered, tokens) = self
+            .replacement()
+            .map_or((0, 0), |replacement| (replacement.covers, replacement.tokens));
         tokens + self.seen[covered..].iter().map(|seen| seen.tokens).sum::<u64>()
     }
 
@@ -261,7 +265,11 @@ impl LiveConversation {
 
     /// About how many bytes it takes.
     pub fn weight(&self) -> usize {
-        let texts: usize = self.epochs.iter().map(|(_, epoch)| epoch.text.len()).sum();
+        let texts: usize = self
+            .replacements
+            .iter()
+            .map(|(_, replacement)| replacement.text.len())
+            .sum();
         let trims: usize = self.trims.from(0).map(|(_, text)| text.len()).sum();
         let working = match self.worker.is_some() || self.is_passing || self.is_preparing {
             true => self.body * WORKER_BYTES,

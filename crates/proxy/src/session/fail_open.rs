@@ -1,60 +1,74 @@
-//! Asking the keeper, in such a way that nothing that goes wrong with it holds a request up.
+//! Calls the session so that none of its failures holds a request up: the fail-open caller.
 //!
-//! Every question is asked on a thread of its own: a keeper that calculates for a minute takes no thread from the requests that
-//! pass meanwhile, and one that panics takes nobody with it. Whoever asks waits for the operator's patience and no longer.
+//! A call is one hop. It moves to a thread for blocking work once, and everything below is plain synchronous code there: also a
+//! request that seems light may wait for a lock or for the store. The caller waits for the operator's patience and no longer. A
+//! session that is too slow leaves the request as it came, or as it is composed without the pass that takes so long
+//! ([`FallbackSlot`]); so does one that panics, which ends at the wall in [`blocking`](crate::blocking).
 
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use mainstay_llm::answer::Usage;
-use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
+use crate::blocking;
+use crate::blocking::Panicked;
 use crate::session::IncomingRequest;
 use crate::session::OutgoingRequest;
 use crate::session::RequestAction;
 use crate::session::RequestNote;
 use crate::session::RequestTicket;
 use crate::session::SessionCompactor;
-use crate::session::SessionsOverview;
-use crate::session::StoreLocation;
+use crate::session::fallback_slot::Fallback;
+use crate::session::fallback_slot::FallbackSlot;
+use crate::session::overview::SessionsOverview;
+use crate::session::overview::StoreLocation;
+use crate::session::pass::PassError;
+use crate::session::pass_end::PassEnd;
 
-/// What is answered in time, or not.
-pub type Advice<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
-
-/// Who is asked what to send. There is one, the [`SessionCompactor`]; others stand in for it where its failures are tried out.
+/// What decides what is sent. There is one, the [`SessionCompactor`]; others stand in for it where its failures are tried out.
+/// All of it may block: it is called on threads for that.
 pub trait SessionBackend: Send + Sync + 'static {
-    /// What to send for a request.
-    fn prepare(&self, incoming: IncomingRequest) -> Advice<'_, OutgoingRequest>;
+    /// What to send for a request. Nobody reads what is returned after the slot was emptied by somebody else.
+    fn prepare(&self, incoming: IncomingRequest, slot: &FallbackSlot<OutgoingRequest>) -> OutgoingRequest;
     /// What to send after the provider found the prompt too long.
-    fn after_overflow<'a>(&'a self, ticket: &'a RequestTicket, words: &'a str) -> Advice<'a, Option<OutgoingRequest>>;
+    fn after_overflow(
+        &self,
+        ticket: &RequestTicket,
+        words: &str,
+        slot: &FallbackSlot<Option<OutgoingRequest>>,
+    ) -> Option<OutgoingRequest>;
     /// What to send after the provider found the history malformed.
-    fn after_complaint<'a>(&'a self, ticket: &'a RequestTicket, words: &'a str) -> Advice<'a, Option<OutgoingRequest>>;
+    fn after_complaint(&self, ticket: &RequestTicket, words: &str) -> Option<OutgoingRequest>;
     /// The answer is through.
     fn answered(&self, ticket: RequestTicket, usage: Option<Usage>);
-    /// How it goes, for people to look at; `None` from whoever does not know.
+    /// How it goes, for people to look at; `None` from a backend that does not know.
     fn overview(&self) -> Option<SessionsOverview> {
         None
     }
-    /// Where what was compacted away is kept; `None` from whoever keeps nothing.
+    /// Where what was compacted away is kept; `None` from a backend that keeps nothing.
     fn archive(&self) -> Option<StoreLocation> {
         None
     }
 }
 
 impl SessionBackend for SessionCompactor {
-    fn prepare(&self, incoming: IncomingRequest) -> Advice<'_, OutgoingRequest> {
-        Box::pin(SessionCompactor::prepare(self, incoming))
+    fn prepare(&self, incoming: IncomingRequest, slot: &FallbackSlot<OutgoingRequest>) -> OutgoingRequest {
+        SessionCompactor::prepare(self, incoming, slot)
     }
 
-    fn after_overflow<'a>(&'a self, ticket: &'a RequestTicket, words: &'a str) -> Advice<'a, Option<OutgoingRequest>> {
-        Box::pin(SessionCompactor::after_overflow(self, ticket, words))
+    fn after_overflow(
+        &self,
+        ticket: &RequestTicket,
+        words: &str,
+        slot: &FallbackSlot<Option<OutgoingRequest>>,
+    ) -> Option<OutgoingRequest> {
+        SessionCompactor::after_overflow(self, ticket, words, slot)
     }
 
-    fn after_complaint<'a>(&'a self, ticket: &'a RequestTicket, words: &'a str) -> Advice<'a, Option<OutgoingRequest>> {
-        Box::pin(SessionCompactor::after_complaint(self, ticket, words))
+    fn after_complaint(&self, ticket: &RequestTicket, words: &str) -> Option<OutgoingRequest> {
+        SessionCompactor::after_complaint(self, ticket, words)
     }
 
     fn answered(&self, ticket: RequestTicket, usage: Option<Usage>) {
@@ -70,23 +84,24 @@ impl SessionBackend for SessionCompactor {
     }
 }
 
-/// How many questions are under way at most. Those of a keeper that never comes back stay for good: the threads that are left
-/// must suffice for looking names up.
-const MOST_ASKED: usize = 128;
+/// How many calls are under way at most. Those of a session that never comes back stay for good: the threads that are left must
+/// suffice for looking names up.
+const MOST_CALLS: usize = 128;
 
-/// The keeper itself waits for the operator's patience and then says what it was waiting for; it gets so much longer to say it.
+/// A pass that is too slow is given up after the operator's patience, and what is sent without it has to be composed; the call as
+/// a whole gets so much longer.
 const MARGIN: Duration = Duration::from_millis(500);
-/// How long the keeper may take where the request has failed already.
+/// How long the session may take where the request has failed already.
 const MENDING: Duration = Duration::from_secs(65);
 
-/// Why the keeper gave no answer.
+/// Why the session gave no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailOpenReason {
-    /// It broke.
+    /// It panicked.
     Panicked,
     /// It took too long.
     TooSlow,
-    /// Too many questions are under way.
+    /// Too many calls are under way.
     Busy,
 }
 
@@ -101,7 +116,13 @@ impl FailOpenReason {
     }
 }
 
-/// Which complaint of a provider the keeper is asked about.
+impl From<Panicked> for FailOpenReason {
+    fn from(_: Panicked) -> Self {
+        FailOpenReason::Panicked
+    }
+}
+
+/// What a provider complains about that the session may know a way around.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PromptComplaint {
     /// The prompt is too long.
@@ -110,20 +131,26 @@ pub enum PromptComplaint {
     Malformed,
 }
 
-/// Where the keeper is asked.
+/// Calls a session backend.
 #[derive(Clone)]
 pub struct FailOpenCaller {
     backend: Arc<dyn SessionBackend>,
-    asked: Arc<Semaphore>,
+    calls: Arc<Semaphore>,
     patience: Duration,
 }
 
+/// What comes first of a call.
+enum First<T> {
+    Answer(Result<T, Panicked>),
+    Overdue(Fallback<T>),
+}
+
 impl FailOpenCaller {
-    /// A desk at which nobody waits longer than this.
+    /// A caller that waits no longer than this.
     pub fn new(backend: Arc<dyn SessionBackend>, patience: Duration) -> Self {
         Self {
             backend,
-            asked: Arc::new(Semaphore::new(MOST_ASKED)),
+            calls: Arc::new(Semaphore::new(MOST_CALLS)),
             patience,
         }
     }
@@ -131,15 +158,15 @@ impl FailOpenCaller {
     /// What to send for a request: what came, where there is no answer.
     pub async fn prepare(&self, incoming: IncomingRequest) -> (OutgoingRequest, Option<FailOpenReason>) {
         let body = incoming.body.clone();
-        let asked = self.ask(self.patience + MARGIN, move |backend, handle| {
-            handle.block_on(backend.prepare(incoming))
+        let called = self.call(self.patience + MARGIN, move |backend, slot| {
+            backend.prepare(incoming, slot)
         });
-        match asked.await {
+        match called.await {
             Ok(outgoing) => (outgoing, None),
-            Err(silence) => {
+            Err(reason) => {
                 let note = RequestNote {
                     deed: RequestAction::FailedOpen,
-                    reason: Some(silence.name().to_owned()),
+                    reason: Some(reason.name().to_owned()),
                     ..RequestNote::default()
                 };
                 let outgoing = OutgoingRequest {
@@ -148,7 +175,7 @@ impl FailOpenCaller {
                     note,
                     ticket: None,
                 };
-                (outgoing, Some(silence))
+                (outgoing, Some(reason))
             }
         }
     }
@@ -161,52 +188,68 @@ impl FailOpenCaller {
         words: &str,
     ) -> Result<Option<OutgoingRequest>, FailOpenReason> {
         let (ticket, words) = (ticket.clone(), words.to_owned());
-        self.ask(self.patience.max(MENDING), move |backend, handle| match complaint {
-            PromptComplaint::Overflow => handle.block_on(backend.after_overflow(&ticket, &words)),
-            PromptComplaint::Malformed => handle.block_on(backend.after_complaint(&ticket, &words)),
+        self.call(self.patience.max(MENDING), move |backend, slot| match complaint {
+            PromptComplaint::Overflow => backend.after_overflow(&ticket, &words, slot),
+            PromptComplaint::Malformed => backend.after_complaint(&ticket, &words),
         })
         .await
     }
 
-    /// Tells the keeper that an answer is through. Nobody waits for it.
+    /// Tells the session that an answer is through. Nothing waits for it.
     pub fn answered(&self, ticket: RequestTicket, usage: Option<Usage>) {
-        let Ok(permit) = Arc::clone(&self.asked).try_acquire_owned() else {
+        let Ok(permit) = Arc::clone(&self.calls).try_acquire_owned() else {
             return;
         };
         let backend = Arc::clone(&self.backend);
-        // A stream may end after the runtime did; then there is nobody left to be told.
-        if let Ok(handle) = Handle::try_current() {
-            handle.spawn_blocking(move || {
-                backend.answered(ticket, usage);
-                drop(permit);
-            });
-        }
+        blocking::start(move || {
+            backend.answered(ticket, usage);
+            drop(permit);
+        });
     }
 
     /// How it goes, for people to look at.
     pub async fn overview(&self) -> Result<Option<SessionsOverview>, FailOpenReason> {
-        self.ask(self.patience + MARGIN, |backend, _| backend.overview()).await
+        self.call(self.patience + MARGIN, |backend, _| backend.overview()).await
     }
 
-    async fn ask<T: Send + 'static>(
+    async fn call<T: Send + 'static>(
         &self,
         patience: Duration,
-        question: impl FnOnce(&dyn SessionBackend, &Handle) -> T + Send + 'static,
+        work: impl FnOnce(&dyn SessionBackend, &FallbackSlot<T>) -> T + Send + 'static,
     ) -> Result<T, FailOpenReason> {
-        let Ok(permit) = Arc::clone(&self.asked).try_acquire_owned() else {
+        let Ok(permit) = Arc::clone(&self.calls).try_acquire_owned() else {
             return Err(FailOpenReason::Busy);
         };
-        let backend = Arc::clone(&self.backend);
-        let handle = Handle::current();
-        let asked = tokio::task::spawn_blocking(move || {
-            let answer = question(&*backend, &handle);
-            drop(permit);
-            answer
-        });
-        match timeout(patience, asked).await {
-            Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(_)) => Err(FailOpenReason::Panicked),
+        let slot = FallbackSlot::holding(permit);
+        let (backend, given) = (Arc::clone(&self.backend), slot.clone());
+        let answer = blocking::run(move || work(&*backend, &given));
+        let first = async {
+            tokio::select! {
+                biased;
+                answer = answer => First::Answer(answer),
+                fallback = slot.overdue() => First::Overdue(fallback),
+            }
+        };
+        match timeout(patience, first).await {
+            Ok(First::Answer(Ok(answer))) => Ok(answer),
+            Ok(First::Answer(Err(panicked))) => match slot.take() {
+                Some(fallback) => finish(fallback, PassEnd::NotMade(PassError::Broken)).await,
+                None => Err(panicked.into()),
+            },
+            Ok(First::Overdue(fallback)) => finish(fallback, PassEnd::TooSlow).await,
             Err(_) => Err(FailOpenReason::TooSlow),
         }
     }
 }
+
+/// Finishes a request whose pass did not come in time. Composing may wait for a lock too: it gets a thread and a time of its own.
+async fn finish<T: Send + 'static>(fallback: Fallback<T>, end: PassEnd) -> Result<T, FailOpenReason> {
+    match timeout(MARGIN, blocking::run(move || fallback.finish(end))).await {
+        Ok(finished) => Ok(finished?),
+        Err(_) => Err(FailOpenReason::TooSlow),
+    }
+}
+
+#[cfg(test)]
+#[path = "fail_open_tests.rs"]
+mod tests;

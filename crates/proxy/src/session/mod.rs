@@ -6,17 +6,21 @@
 //! it came, and the [`RequestNote`] says why.
 
 mod conversation;
+mod environment;
 pub mod fail_open;
+pub mod fallback_slot;
 mod model_registry;
 mod overview;
 mod parsed_request;
 mod pass;
-mod pass_jobs;
+mod pass_end;
+mod pass_runner;
 mod pass_timing;
 mod prefix_replacement;
 mod reasoning_blocks;
 mod refusal_sizes;
 mod refused_prompt;
+mod request_context;
 mod request_note;
 mod result_trimming;
 mod session_cache;
@@ -31,6 +35,7 @@ use bytes::Bytes;
 use mainstay_llm::answer::Usage;
 use mainstay_wire::reading::WireForm;
 
+use crate::session::fallback_slot::FallbackSlot;
 use crate::session::parsed_request::ParsedRequest;
 use crate::session::session_cache::SharedConversation;
 use crate::session::session_manager::SessionRuntime;
@@ -111,57 +116,63 @@ impl std::fmt::Debug for RequestTicket {
 /// Knows conversations.
 #[derive(Clone)]
 pub struct SessionCompactor {
-    room: Arc<SessionRuntime>,
+    runtime: Arc<SessionRuntime>,
 }
 
 impl SessionCompactor {
     /// A keeper that remembers nothing yet but what its store holds.
-    pub fn new(keeping: SessionSettings) -> Self {
+    pub fn new(settings: SessionSettings) -> Self {
         Self {
-            room: Arc::new(SessionRuntime::new(keeping)),
+            runtime: Arc::new(SessionRuntime::new(settings)),
         }
     }
 
     /// The same keeper with other settings: what it knows of conversations it goes on knowing.
-    pub fn renewed(&self, keeping: SessionSettings) -> Self {
+    pub fn renewed(&self, settings: SessionSettings) -> Self {
         Self {
-            room: Arc::new(self.room.renewed(keeping)),
+            runtime: Arc::new(self.runtime.renewed(settings)),
         }
     }
 
-    /// What to send for a request.
-    pub async fn prepare(&self, incoming: IncomingRequest) -> OutgoingRequest {
-        self.room.prepare(incoming).await
+    /// What to send for a request. May take as long as a pass does: a caller that does not wait takes what is in the slot, and
+    /// then nobody needs what is returned.
+    pub fn prepare(&self, incoming: IncomingRequest, slot: &FallbackSlot<OutgoingRequest>) -> OutgoingRequest {
+        self.runtime.prepare(&incoming, slot)
     }
 
     /// What to send after the provider said that the prompt does not fit, in these words; `None` where nothing can be done
     /// about it. Asked once a request.
-    pub async fn after_overflow(&self, ticket: &RequestTicket, words: &str) -> Option<OutgoingRequest> {
-        self.room.after_overflow(ticket, words).await
+    pub fn after_overflow(
+        &self,
+        ticket: &RequestTicket,
+        words: &str,
+        slot: &FallbackSlot<Option<OutgoingRequest>>,
+    ) -> Option<OutgoingRequest> {
+        refused_prompt::after_overflow(&self.runtime, ticket, words, slot)
     }
 
     /// What to send after the provider said that calls and results do not belong together, or that reasoning does not belong
     /// where it stands; `None` where nothing can be done about it. Asked once a request.
-    pub async fn after_complaint(&self, ticket: &RequestTicket, words: &str) -> Option<OutgoingRequest> {
-        self.room.after_complaint(ticket, words)
+    pub fn after_complaint(&self, ticket: &RequestTicket, words: &str) -> Option<OutgoingRequest> {
+        refused_prompt::after_complaint(&self.runtime, ticket, words)
     }
 
     /// The answer is through; it reported this much, if anything.
     pub fn answered(&self, ticket: RequestTicket, usage: Option<Usage>) {
-        self.room.answered(&ticket, usage);
+        self.runtime.answered(&ticket, usage);
     }
 
     /// How it goes: what is remembered, and what was saved.
     pub fn overview(&self) -> SessionsOverview {
-        self.room.overview()
+        self.runtime.overview()
     }
 
     /// Where what was compacted away is kept.
     pub fn archive(&self) -> StoreLocation {
-        let keeping = &self.room.keeping;
+        let settings = &self.runtime.environment.settings;
         StoreLocation {
-            store: keeping.store.clone(),
-            redact: keeping.redact,
+            store: settings.store.clone(),
+            redact: settings.redact,
         }
     }
 }

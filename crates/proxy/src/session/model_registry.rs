@@ -73,7 +73,7 @@ impl ModelRegistry {
     }
 
     /// What is known of a model; the operator's window stands above the table's.
-    pub fn of(&self, model: &str, window: Option<u64>, desk: &StoreHandle) -> KnownModel {
+    pub fn of(&self, model: &str, window: Option<u64>, store: &StoreHandle) -> KnownModel {
         if let Some(known) = self.all().get(model) {
             return known.clone();
         }
@@ -81,8 +81,8 @@ impl ModelRegistry {
         if let Some(window) = window {
             limits = limits.with_window(window);
         }
-        let calibration = match desk.is_there() {
-            true => desk
+        let calibration = match store.is_there() {
+            true => store
                 .try_with(|store| store.calibration(model))
                 .and_then(Result::ok)
                 .flatten(),
@@ -137,11 +137,11 @@ impl ModelRegistry {
     }
 
     /// Saves what was learnt of a model, where the store is at hand.
-    pub fn save(&self, model: &str, desk: &StoreHandle) {
+    pub fn save(&self, model: &str, store: &StoreHandle) {
         let calibration = self.all().get(model).map(|known| known.calibration);
-        if let Some(calibration) = calibration.filter(|_| desk.is_there()) {
+        if let Some(calibration) = calibration.filter(|_| store.is_there()) {
             // Whatever prevents it now, the next report comes soon.
-            let _ = desk.try_with(|store| store.save_calibration(model, &calibration));
+            let _ = store.try_with(|store| store.save_calibration(model, &calibration));
         }
     }
 }

@@ -83,30 +83,32 @@ pub struct SessionsOverview {
 
 impl SessionStatus {
     pub(super) fn of(conversation: &LiveConversation) -> Self {
-        let pulse = &conversation.pulse;
-        let epoch = conversation.epoch();
+        let stats = &conversation.stats;
+        let replacement = conversation.replacement();
         Self {
             conversation: conversation.name.clone(),
             model: conversation.model.clone(),
-            began: pulse.began.0,
-            last: pulse.last.map_or(pulse.began.0, |last| last.at.0),
-            requests: pulse.requests,
+            began: stats.began.0,
+            last: stats.last.map_or(stats.began.0, |last| last.at.0),
+            requests: stats.requests,
             messages: conversation.seen.len(),
-            prompt: pulse.last.map_or(0, |last| last.prompt),
-            prompt_whole: pulse.last.map_or(0, |last| last.whole),
-            window: pulse.window,
-            threshold: pulse.due_at,
-            passes: pulse.passes,
-            checkpoint: epoch.map(|epoch| epoch.checkpoint.clone()).filter(|id| !id.is_empty()),
-            covered: epoch.map_or(0, |epoch| epoch.covers),
+            prompt: stats.last.map_or(0, |last| last.prompt),
+            prompt_whole: stats.last.map_or(0, |last| last.whole),
+            window: stats.window,
+            threshold: stats.due_at,
+            passes: stats.passes,
+            checkpoint: replacement
+                .map(|replacement| replacement.checkpoint.clone())
+                .filter(|id| !id.is_empty()),
+            covered: replacement.map_or(0, |replacement| replacement.covers),
             trimmed: conversation.trims.len(),
-            prompts: pulse.prompts,
-            prompts_whole: pulse.prompts_whole,
-            cost: pulse.cost,
-            cost_whole: pulse.cost_whole,
+            prompts: stats.prompts,
+            prompts_whole: stats.prompts_whole,
+            cost: stats.cost,
+            cost_whole: stats.cost_whole,
             is_passing: conversation.is_passing || conversation.is_preparing,
             is_prepared: conversation.prepared.is_some(),
-            reason: pulse.reason.clone(),
+            reason: stats.reason.clone(),
         }
     }
 }

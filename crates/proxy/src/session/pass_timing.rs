@@ -29,7 +29,7 @@ const PRICED_WINDOW: u64 = 200_000;
 const MOST_LEFT: u64 = 60;
 /// Between two passes that could wait, prompts of so many times the tokens go out that a pass makes the provider read anew: nine
 /// tenths of all tokens and more stay cached, also where prices alone would have it otherwise.
-const LEAST_EPOCH: u64 = 12;
+const LEAST_BETWEEN_PASSES: u64 = 12;
 
 /// A pass that is to be made.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,18 +90,18 @@ impl PromptState<'_> {
 }
 
 /// What to do before a request. Asked once a request: it counts what was paid.
-pub fn due(keeping: &SessionSettings, pulse: &mut SessionStats, sight: &PromptState<'_>) -> PassDecision {
+pub fn due(settings: &SessionSettings, stats: &mut SessionStats, sight: &PromptState<'_>) -> PassDecision {
     let is_must = sight.prompt > sight.limit();
-    let due = match (keeping.timing, sight.profile) {
+    let due = match (settings.timing, sight.profile) {
         (PassTiming::Never, _) => {
             PassDecision::No("passes are only made where the provider refuses a prompt".to_owned())
         }
-        (PassTiming::Economic(_), Some(profile)) => economic(keeping, pulse, sight, profile),
-        (PassTiming::Economic(_) | PassTiming::Threshold, _) => at_threshold(keeping, sight),
+        (PassTiming::Economic(_), Some(profile)) => economic(settings, stats, sight, profile),
+        (PassTiming::Economic(_) | PassTiming::Threshold, _) => at_threshold(settings, sight),
     };
     match due {
         PassDecision::Now(_) | PassDecision::Soon(_) if is_must => due,
-        PassDecision::Now(_) | PassDecision::Soon(_) => match pulse.thrash.refusal(sight.now) {
+        PassDecision::Now(_) | PassDecision::Soon(_) => match stats.thrash.refusal(sight.now) {
             Some(reason) => PassDecision::No(reason),
             None if sight.is_signed => PassDecision::No(
                 "the turn that is going on holds signed reasoning, and the prompt still fits: it is not touched"
@@ -113,12 +113,12 @@ pub fn due(keeping: &SessionSettings, pulse: &mut SessionStats, sight: &PromptSt
     }
 }
 
-fn at_threshold(keeping: &SessionSettings, sight: &PromptState<'_>) -> PassDecision {
+fn at_threshold(settings: &SessionSettings, sight: &PromptState<'_>) -> PassDecision {
     let threshold = sight.budget.threshold;
     let reached = |hundredths: u64| u128::from(sight.prompt) * 100 >= u128::from(threshold) * u128::from(hundredths);
     let order = |reason: String| {
         Box::new(PassOrder {
-            policy: keeping.policy.clone(),
+            policy: settings.policy.clone(),
             reason,
             trigger: "due",
             retention: None,
@@ -130,7 +130,7 @@ fn at_threshold(keeping: &SessionSettings, sight: &PromptState<'_>) -> PassDecis
         PassDecision::Now(order(format!(
             "the prompt of {prompt} tokens has reached the threshold of {threshold}"
         )))
-    } else if reached(PREPARED_FROM) && keeping.writing.is_some() {
+    } else if reached(PREPARED_FROM) && settings.writing.is_some() {
         PassDecision::Soon(order(format!(
             "the prompt of {prompt} tokens comes near the threshold of {threshold}"
         )))
@@ -144,8 +144,8 @@ fn at_threshold(keeping: &SessionSettings, sight: &PromptState<'_>) -> PassDecis
 }
 
 fn economic(
-    keeping: &SessionSettings,
-    pulse: &mut SessionStats,
+    settings: &SessionSettings,
+    stats: &mut SessionStats,
     sight: &PromptState<'_>,
     profile: &Profile,
 ) -> PassDecision {
@@ -160,15 +160,15 @@ fn economic(
     let outlook = Outlook {
         profile,
         prompt: sight.prompt,
-        warm: pulse.warm(sight.now, profile.cache.lifetime).min(sight.prompt),
+        warm: stats.warm(sight.now, profile.cache.lifetime).min(sight.prompt),
         // What is forgotten is missed as much in a small window as in a large one.
         window: sight.budget.window.max(PRICED_WINDOW),
         limit: sight.limit(),
-        requests: pulse.requests,
+        requests: stats.requests,
         history: ground.history,
-        output: pulse.mean_output(),
+        output: stats.mean_output(),
     };
-    let (form, engine) = match keeping.writing {
+    let (form, engine) = match settings.writing {
         Some(_) => (Form::Hybrid(Way::Auxiliary), Engine::Hybrid),
         None => (Form::Ledger, Engine::Ledger),
     };
@@ -179,14 +179,14 @@ fn economic(
         offers.retain(|offer| offer.prompt <= roomy);
     }
     let is_must = sight.prompt > outlook.limit;
-    match pulse.economist.advise(&outlook, &offers) {
+    match stats.economist.advise(&outlook, &offers) {
         Advice::Wait(reason) if sight.prompt * 2 < sight.budget.threshold => PassDecision::No(reason),
         Advice::Wait(_) => PassDecision::Learn,
         Advice::Take(taken, reason) => {
             let offer = &offers[taken];
             let leave = ground.left_by(offer);
             let rewritten = offer.prompt.saturating_sub(ground.found);
-            if !is_must && pulse.since_pass < LEAST_EPOCH * rewritten {
+            if !is_must && stats.since_pass < LEAST_BETWEEN_PASSES * rewritten {
                 return PassDecision::Learn;
             }
             PassDecision::Now(Box::new(PassOrder {
@@ -195,7 +195,7 @@ fn economic(
                     target: Some(ground.target(leave)),
                     fills_target: false,
                     tail: Some((leave.tail as f64 / sight.fit.scale) as u64),
-                    ..keeping.policy.clone()
+                    ..settings.policy.clone()
                 },
                 reason,
                 trigger: "due",

@@ -56,15 +56,15 @@ impl PrefixReplacement {
 
     /// From what the store kept, under this checkpoint.
     pub fn from_bytes(bytes: &[u8], checkpoint: &str) -> Option<Self> {
-        let mut epoch: Self = serde_json::from_slice(bytes).ok()?;
-        checkpoint.clone_into(&mut epoch.checkpoint);
-        Some(epoch)
+        let mut replacement: Self = serde_json::from_slice(bytes).ok()?;
+        checkpoint.clone_into(&mut replacement.checkpoint);
+        Some(replacement)
     }
 }
 
 /// The body to send: an epoch in place of what it stands for, trimmed results, and everything else byte for byte.
-pub fn compose(taken: &ParsedRequest, epoch: Option<&PrefixReplacement>, trims: &TrimmedResults) -> Bytes {
-    let covered = epoch.map_or(0, |epoch| epoch.covers);
+pub fn compose(taken: &ParsedRequest, replacement: Option<&PrefixReplacement>, trims: &TrimmedResults) -> Bytes {
+    let covered = replacement.map_or(0, |replacement| replacement.covers);
     let mut trimmed = trims.from(covered).peekable();
     if covered == 0 && trimmed.peek().is_none() {
         return taken.body.clone();
@@ -72,9 +72,9 @@ pub fn compose(taken: &ParsedRequest, epoch: Option<&PrefixReplacement>, trims: 
     let elements = &taken.glance.elements[taken.lead..];
     let mut out = BytesMut::with_capacity(taken.body.len());
     let mut at = 0;
-    if let (Some(epoch), Some(last)) = (epoch, covered.checked_sub(1)) {
+    if let (Some(replacement), Some(last)) = (replacement, covered.checked_sub(1)) {
         out.extend_from_slice(&taken.body[..elements[0].start]);
-        out.extend_from_slice(epoch.text.as_bytes());
+        out.extend_from_slice(replacement.text.as_bytes());
         at = elements[last].end;
     }
     for (index, text) in trimmed {
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn only_what_it_stands_for_is_replaced() {
         let taken = taken(r#"{"x":1.0, "messages":[ {"role":"system"} , 1 , 2 ,3], "y":[]}"#);
-        let epoch = |covers| PrefixReplacement {
+        let replacement = |covers| PrefixReplacement {
             covers,
             text: "\"E\"".into(),
             tokens: 1,
@@ -109,7 +109,7 @@ mod tests {
             mode: String::new(),
             checkpoint: String::new(),
         };
-        let composed = |covers| compose(&taken, Some(&epoch(covers)), &TrimmedResults::default());
+        let composed = |covers| compose(&taken, Some(&replacement(covers)), &TrimmedResults::default());
         assert_eq!(
             composed(2),
             r#"{"x":1.0, "messages":[ {"role":"system"} , "E" ,3], "y":[]}"#
@@ -127,14 +127,14 @@ mod tests {
             r#"{"x":1.0, "messages":[ {"role":"system"} , "a" , 2 ,"c"], "y":[]}"#
         );
         assert_eq!(
-            compose(&taken, Some(&epoch(2)), &trims),
+            compose(&taken, Some(&replacement(2)), &trims),
             r#"{"x":1.0, "messages":[ {"role":"system"} , "E" ,"c"], "y":[]}"#
         );
     }
 
     #[test]
     fn an_epoch_comes_back_from_the_store() {
-        let epoch = PrefixReplacement {
+        let replacement = PrefixReplacement {
             covers: 7,
             text: "{\"a\":\"ё\"}".into(),
             tokens: 9,
@@ -142,7 +142,10 @@ mod tests {
             mode: "ledger".into(),
             checkpoint: "c1".into(),
         };
-        assert_eq!(PrefixReplacement::from_bytes(&epoch.to_bytes(), "c1"), Some(epoch));
+        assert_eq!(
+            PrefixReplacement::from_bytes(&replacement.to_bytes(), "c1"),
+            Some(replacement)
+        );
         assert_eq!(PrefixReplacement::from_bytes(b"{}", "c1"), None);
     }
 }

@@ -1,21 +1,16 @@
-//! Where the keeper's parts come together: recognising a conversation, learning what is new, deciding, and composing.
+//! One request through the session: its conversation is recognised, what is new is learnt, what is due is decided and done, and
+//! what goes out is composed. All of it is synchronous and runs on one thread.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::PoisonError;
-use std::time::SystemTime;
-use std::time::UNIX_EPOCH;
 
-use mainstay_engine::account::Budget;
 use mainstay_engine::account::Family;
-use mainstay_engine::account::Fit;
 use mainstay_engine::account::TextKind;
 use mainstay_engine::account::TokenCounter;
 use mainstay_engine::decide::EconomicPolicy;
-use mainstay_engine::transcript::Timestamp;
 use mainstay_llm::answer::Usage;
-use mainstay_llm::profile::Client;
 use mainstay_store::NewTrimmed;
 use mainstay_wire::reading::WireForm;
 
@@ -25,30 +20,35 @@ use crate::session::RequestAction;
 use crate::session::RequestNote;
 use crate::session::RequestTicket;
 use crate::session::conversation::LiveConversation;
+use crate::session::environment::SessionEnvironment;
+use crate::session::environment::now;
+use crate::session::fallback_slot::FallbackSlot;
 use crate::session::model_registry::KnownModel;
 use crate::session::model_registry::ModelRegistry;
 use crate::session::overview::SessionStatus;
 use crate::session::overview::SessionsOverview;
 use crate::session::parsed_request::ParsedRequest;
 use crate::session::parsed_request::PrefixKey;
+use crate::session::pass_runner;
 use crate::session::pass_timing::PassDecision;
+use crate::session::pass_timing::PassOrder;
 use crate::session::pass_timing::PromptState;
 use crate::session::pass_timing::due;
 use crate::session::prefix_replacement::PrefixReplacement;
 use crate::session::prefix_replacement::compose;
 use crate::session::reasoning_blocks;
+use crate::session::request_context::PrefaceTokens;
+use crate::session::request_context::RequestContext;
+use crate::session::request_context::client_of;
 use crate::session::result_trimming::OversizedResult;
 use crate::session::session_cache::SessionCache;
 use crate::session::session_cache::SharedConversation;
 use crate::session::session_cache::locked;
 use crate::session::session_stats::SentPrompt;
 use crate::session::session_stats::SessionStats;
-use crate::session::store_handle::StoreHandle;
 use crate::settings::PassTiming;
 use crate::settings::SessionSettings;
 
-/// More new text than this is learnt on a thread that no socket waits for.
-const INLINE_BYTES: usize = 64 << 10;
 /// After a pass that was refused, none is tried until so many messages more have come.
 const REFUSED_FOR: usize = 4;
 /// Nothing stands for the beginning of a shorter body: not even the smallest window would have made us compact it.
@@ -62,105 +62,72 @@ const MOST_NAME: usize = 100;
 /// A result is not shrunk below this part of the window, whatever was set.
 const TRIM_SHARE: u64 = 4;
 
-/// Where the keeper's parts come together.
+/// All sessions: what they share, and what is known of each.
 pub struct SessionRuntime {
-    pub keeping: SessionSettings,
-    pub desk: StoreHandle,
+    pub environment: Arc<SessionEnvironment>,
     pub models: ModelRegistry,
-    shelf: Mutex<SessionCache>,
+    cache: Mutex<SessionCache>,
     prefaces: Mutex<HashMap<PrefixKey, PrefaceTokens>>,
 }
 
-/// Tokens of what stands around a chain, as counted.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct PrefaceTokens {
-    pub instructions: u64,
-    pub tools: u64,
-}
-
-impl PrefaceTokens {
-    pub fn total(self) -> u64 {
-        self.instructions + self.tools
-    }
-}
-
-/// What is known of a request before anything is decided.
-pub struct RequestContext {
-    pub taken: ParsedRequest,
-    pub shared: SharedConversation,
-    pub model: String,
-    pub known: KnownModel,
-    pub budget: Budget,
-    pub preface: PrefaceTokens,
-    pub client: Client,
-    /// What a count means to the provider, where it has just told us.
-    pub fit: Option<Fit>,
-}
-
-impl RequestContext {
-    /// What a count means to the provider.
-    pub fn fit(&self) -> Fit {
-        self.fit.unwrap_or_else(|| self.known.fit())
-    }
-}
-
-/// The time, as the host's clock has it.
-pub fn now() -> Timestamp {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
-}
-
 impl SessionRuntime {
-    pub fn new(keeping: SessionSettings) -> Self {
-        let desk = StoreHandle::new(keeping.store.clone());
-        if desk.is_there() {
-            // The first request shall not wait for it; whatever is wrong shows again when it is needed.
-            let _ = desk.with(|store| store.foreign_writes());
-        }
+    pub fn new(settings: SessionSettings) -> Self {
         Self {
-            keeping,
-            desk,
+            environment: Arc::new(SessionEnvironment::new(settings)),
             models: ModelRegistry::default(),
-            shelf: Mutex::default(),
+            cache: Mutex::default(),
             prefaces: Mutex::default(),
         }
     }
 
-    pub fn renewed(&self, keeping: SessionSettings) -> Self {
-        let renewed = Self::new(keeping);
-        *renewed.shelf() = std::mem::take(&mut *self.shelf());
+    pub fn renewed(&self, settings: SessionSettings) -> Self {
+        let renewed = Self::new(settings);
+        *renewed.cache() = std::mem::take(&mut *self.cache());
         renewed
     }
 
-    fn shelf(&self) -> std::sync::MutexGuard<'_, SessionCache> {
-        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    fn cache(&self) -> std::sync::MutexGuard<'_, SessionCache> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub async fn prepare(self: &Arc<Self>, incoming: IncomingRequest) -> OutgoingRequest {
-        let body = incoming.body.clone();
-        let asked = match self.take(incoming.form, &incoming).await {
+    /// What is known of a model.
+    pub fn known(&self, model: &str) -> KnownModel {
+        let SessionEnvironment { settings, store } = &*self.environment;
+        self.models.of(model, settings.window, store)
+    }
+
+    pub fn prepare(
+        self: &Arc<Self>,
+        incoming: &IncomingRequest,
+        slot: &FallbackSlot<OutgoingRequest>,
+    ) -> OutgoingRequest {
+        let as_it_came = |deed, reason: String| OutgoingRequest::as_it_came(incoming.body.clone(), deed, reason);
+        let asked = match self.take(incoming) {
             Ok(asked) => asked,
-            Err((deed, reason)) => return OutgoingRequest::as_it_came(body, deed, reason),
+            Err((deed, reason)) => return as_it_came(deed, reason),
         };
-        let mut note = RequestNote {
-            model: Some(asked.model.clone()),
-            window: Some(asked.budget.window),
-            ..RequestNote::default()
+        let mut note = asked.note();
+        let order = match incoming.only_counts {
+            true => None,
+            false => self.act(&asked, &mut note),
         };
-        if !incoming.only_counts {
-            self.act(&asked, &mut note).await;
-        }
-        self.send(asked, note, incoming.only_counts)
+        let Some(order) = order else {
+            return self.send(asked, note, incoming.only_counts);
+        };
+        let patience = self.environment.settings.patience;
+        let (runtime, again, reason) = (Arc::clone(self), asked.clone(), order.reason.clone());
+        let finished = pass_runner::make_now(&self.environment, &asked, &order, patience, slot, move |end| {
+            end.note(&mut note, &reason, patience);
+            runtime.send(again, note, false)
+        });
+        finished.unwrap_or_else(|| as_it_came(RequestAction::FailedOpen, "the caller was first".to_owned()))
     }
 
     /// Recognises the conversation of a request and learns what is new in it.
-    async fn take(
-        self: &Arc<Self>,
-        form: WireForm,
-        incoming: &IncomingRequest,
-    ) -> Result<RequestContext, (RequestAction, String)> {
+    fn take(&self, incoming: &IncomingRequest) -> Result<RequestContext, (RequestAction, String)> {
         let body = incoming.body.clone();
-        let Some(taken) = ParsedRequest::new(form, body, &incoming.tenant, incoming.pinned.as_deref()) else {
+        let pinned = incoming.pinned.as_deref();
+        let Some(taken) = ParsedRequest::new(incoming.form, body, &incoming.tenant, pinned) else {
             return Err((
                 RequestAction::PassedThrough,
                 "the body is no request with a list of messages".to_owned(),
@@ -173,35 +140,15 @@ impl SessionRuntime {
             ));
         }
         let model = taken.text("model").unwrap_or_default().to_owned();
-        let known = self.models.of(&model, self.keeping.window, &self.desk);
-        let budget = known.budget(&self.keeping.policy, taken.answer_limit());
+        let known = self.known(&model);
+        let budget = known.budget(&self.environment.settings.policy, taken.answer_limit());
         let budget = budget.map_err(|error| (RequestAction::FailedOpen, error.to_string()))?;
         let preface = self.preface(&taken, known.family);
-        let name = incoming
-            .pinned
-            .as_deref()
-            .map(|pinned| pinned_name(&incoming.tenant, pinned));
+        let name = pinned.map(|pinned| pinned_name(&incoming.tenant, pinned));
         let shared = self.recognise(&taken, name.as_deref(), known.family);
-        let fresh = locked(&shared).new_bytes(&taken);
-        let (taken, shared) = if fresh > INLINE_BYTES {
-            let (room, shared, model) = (Arc::clone(self), Arc::clone(&shared), model.clone());
-            let (family, window) = (known.family, budget.window);
-            let learnt = tokio::task::spawn_blocking(move || {
-                let shared = room.learn(&shared, &taken, &model, family, window);
-                (taken, shared)
-            });
-            learnt.await.map_err(|_| {
-                (
-                    RequestAction::FailedOpen,
-                    "the conversation could not be learnt".to_owned(),
-                )
-            })?
-        } else {
-            let shared = self.learn(&shared, &taken, &model, known.family, budget.window);
-            (taken, shared)
-        };
+        let shared = self.learn(&shared, &taken, &model, known.family, budget.window);
         Ok(RequestContext {
-            client: SessionRuntime::client_of(&taken),
+            client: client_of(&taken),
             taken,
             shared,
             model,
@@ -210,15 +157,6 @@ impl SessionRuntime {
             preface,
             fit: None,
         })
-    }
-
-    /// Only agents that mark their prompts for the cache themselves are like Claude Code.
-    pub fn client_of(taken: &ParsedRequest) -> Client {
-        let is_marked = memchr::memmem::find(&taken.body, b"cache_control").is_some();
-        match taken.form {
-            WireForm::Anthropic if is_marked => Client::ClaudeCode,
-            _ => Client::Mainstay,
-        }
     }
 
     pub fn preface(&self, taken: &ParsedRequest, family: Family) -> PrefaceTokens {
@@ -254,7 +192,7 @@ impl SessionRuntime {
 
     /// The conversation that a request continues: a known one, a branch of one, or a new one.
     fn recognise(&self, taken: &ParsedRequest, pinned: Option<&str>, family: Family) -> SharedConversation {
-        let found = self.shelf().find(taken);
+        let found = self.cache().find(taken);
         let conversation = match found {
             Some(shared) => {
                 let known = locked(&shared);
@@ -265,7 +203,7 @@ impl SessionRuntime {
                 known.branch(taken)
             }
             None => {
-                let economic = match self.keeping.timing {
+                let economic = match self.environment.settings.timing {
                     PassTiming::Economic(policy) => policy,
                     PassTiming::Threshold | PassTiming::Never => EconomicPolicy::default(),
                 };
@@ -307,37 +245,42 @@ impl SessionRuntime {
         }
         // A slower request of the same conversation may have been overtaken by the next one.
         if conversation.is_continued_by(taken) {
-            let limit = self.keeping.trim.map(|limit| limit.min(window / TRIM_SHARE));
-            conversation.learn(taken, limit, &mut |giant, name| self.put_away(giant, name));
+            let limit = self
+                .environment
+                .settings
+                .trim
+                .map(|limit| limit.min(window / TRIM_SHARE));
+            conversation.learn(taken, limit, &mut |oversized, name| self.put_away(oversized, name));
             self.look_up(&mut conversation, taken);
         }
         let weight = conversation.weight();
         drop(conversation);
-        self.shelf().put(&shared, taken, weight, self.keeping.memory);
+        self.cache()
+            .put(&shared, taken, weight, self.environment.settings.memory);
         shared
     }
 
-    fn put_away(&self, giant: &OversizedResult<'_>, conversation: &str) -> Option<String> {
+    fn put_away(&self, oversized: &OversizedResult<'_>, conversation: &str) -> Option<String> {
         let new = NewTrimmed {
             conversation: Some(conversation),
-            tool: giant.tool,
-            original: giant.text.as_bytes(),
-            tokens: giant.tokens,
-            failed: giant.failed,
+            tool: oversized.tool,
+            original: oversized.text.as_bytes(),
+            tokens: oversized.tokens,
+            failed: oversized.failed,
             created: now(),
         };
         // What cannot be kept is not taken away.
-        self.desk.try_with(|store| store.keep_trimmed(&new))?.ok()
+        self.environment.store.try_with(|store| store.keep_trimmed(&new))?.ok()
     }
 
     /// Looks in the store for what another proxy, or this one in an earlier life, has put in place of a beginning.
     fn look_up(&self, conversation: &mut LiveConversation, taken: &ParsedRequest) {
-        if taken.body.len() < LEAST_COMPACTED || !self.desk.is_there() {
+        if taken.body.len() < LEAST_COMPACTED || !self.environment.store.is_there() {
             return;
         }
-        let covered = conversation.epoch().map_or(0, |epoch| epoch.covers);
+        let covered = conversation.replacement().map_or(0, |replacement| replacement.covers);
         let looked = conversation.looked;
-        let found = self.desk.try_with(|store| {
+        let found = self.environment.store.try_with(|store| {
             let writes = store.foreign_writes()?;
             if looked == Some(writes) {
                 return Ok((writes, None));
@@ -349,24 +292,24 @@ impl SessionRuntime {
                     continue;
                 }
                 if let Some((checkpoint, state)) = store.ledger_of_checkpoint(&PrefixReplacement::name(key))?
-                    && let Some(epoch) = PrefixReplacement::from_bytes(&state, checkpoint.as_str())
+                    && let Some(replacement) = PrefixReplacement::from_bytes(&state, checkpoint.as_str())
                 {
-                    return Ok((writes, Some((*key, PrefixReplacement { covers, ..epoch }))));
+                    return Ok((writes, Some((*key, PrefixReplacement { covers, ..replacement }))));
                 }
             }
             Ok((writes, None))
         });
         if let Some(Ok((writes, found))) = found {
             conversation.looked = Some(writes);
-            if let Some((key, epoch)) = found {
+            if let Some((key, replacement)) = found {
                 conversation.worker = None;
-                conversation.adopt(key, Arc::new(epoch));
+                conversation.adopt(key, Arc::new(replacement));
             }
         }
     }
 
-    /// Does what is due before a request, and writes down what that was.
-    async fn act(self: &Arc<Self>, asked: &RequestContext, note: &mut RequestNote) {
+    /// Does what is due before a request, and writes down what that was. What is returned is a pass that has to be made first.
+    fn act(&self, asked: &RequestContext, note: &mut RequestNote) -> Option<PassOrder> {
         let due = {
             let mut conversation = locked(&asked.shared);
             let conversation = &mut *conversation;
@@ -381,13 +324,13 @@ impl SessionRuntime {
                 is_signed: asked.taken.form == WireForm::Anthropic && conversation.is_in_signed_turn(),
                 now: now(),
             };
-            let due = due(&self.keeping, &mut conversation.pulse, &sight);
-            conversation.pulse.due_at = match (self.keeping.timing, sight.profile) {
+            let due = due(&self.environment.settings, &mut conversation.stats, &sight);
+            conversation.stats.due_at = match (self.environment.settings.timing, sight.profile) {
                 (PassTiming::Economic(_), Some(_)) | (PassTiming::Never, _) => sight.limit(),
                 _ => asked.budget.threshold,
             };
             if let PassDecision::No(reason) = &due {
-                reason.clone_into(&mut conversation.pulse.reason);
+                reason.clone_into(&mut conversation.stats.reason);
             }
             // Where nothing could be taken out a moment ago, there is nothing now; the provider may still refuse the prompt.
             let is_hopeless = conversation
@@ -400,10 +343,16 @@ impl SessionRuntime {
             }
         };
         match due {
-            PassDecision::No(_) => {}
-            PassDecision::Learn => self.start_learning(asked),
-            PassDecision::Soon(order) => self.start_preparing(asked, *order),
-            PassDecision::Now(order) => self.bring_about(asked, *order, note).await,
+            PassDecision::No(_) => None,
+            PassDecision::Learn => {
+                pass_runner::learn_ahead(&self.environment, asked);
+                None
+            }
+            PassDecision::Soon(order) => {
+                pass_runner::prepare_ahead(&self.environment, asked, *order);
+                None
+            }
+            PassDecision::Now(order) => pass_runner::bring_about(&self.environment, asked, *order, note),
         }
     }
 
@@ -415,15 +364,21 @@ impl SessionRuntime {
         let counted = asked.preface.total() + conversation.counted();
         let prompt = fit.apply(counted);
         let whole = fit.apply(asked.preface.total() + conversation.counted_whole());
-        let epoch = conversation.epoch_for(asked.taken.len());
-        let mut body = compose(&asked.taken, epoch.map(|epoch| &**epoch), &conversation.trims);
-        if note.deed == RequestAction::Nothing && epoch.is_some() {
+        let replacement = conversation.replacement_for(asked.taken.len());
+        let mut body = compose(
+            &asked.taken,
+            replacement.map(|replacement| &**replacement),
+            &conversation.trims,
+        );
+        if note.deed == RequestAction::Nothing && replacement.is_some() {
             note.deed = RequestAction::KnownPrefix;
         } else if note.deed == RequestAction::Nothing && body.len() != asked.taken.body.len() {
             note.deed = RequestAction::Trimmed;
         }
         note.conversation = Some(conversation.name.clone());
-        note.checkpoint = epoch.map(|epoch| epoch.checkpoint.clone()).filter(|id| !id.is_empty());
+        note.checkpoint = replacement
+            .map(|replacement| replacement.checkpoint.clone())
+            .filter(|id| !id.is_empty());
         note.tokens_before = Some(whole);
         note.tokens_after = Some(prompt);
         note.trimmed = conversation.trims.len() as u64;
@@ -433,8 +388,8 @@ impl SessionRuntime {
                 prompt,
                 whole,
             };
-            conversation.pulse.sent(sent, &asked.budget);
-            let levels = conversation.pulse.pressure.observe(prompt, &asked.budget);
+            conversation.stats.sent(sent, &asked.budget);
+            let levels = conversation.stats.pressure.observe(prompt, &asked.budget);
             note.pressure = levels.into_iter().map(|level| level.name()).collect();
         }
         let mut extra_header = None;
@@ -458,36 +413,35 @@ impl SessionRuntime {
         }
     }
 
-    pub fn answered(self: &Arc<Self>, ticket: &RequestTicket, usage: Option<Usage>) {
+    pub fn answered(&self, ticket: &RequestTicket, usage: Option<Usage>) {
         let Some(usage) = usage.filter(|usage| usage.input > 0 && !ticket.is_counting) else {
             return;
         };
-        let known = self.models.of(&ticket.model, self.keeping.window, &self.desk);
-        let client = SessionRuntime::client_of(&ticket.taken);
+        let known = self.known(&ticket.model);
+        let client = client_of(&ticket.taken);
         let profile = known.profile(client).map(|profile| &**profile);
-        locked(&ticket.shared).pulse.answered(usage, profile, now());
+        locked(&ticket.shared).stats.answered(usage, profile, now());
         if self.models.observe(&ticket.model, ticket.counted, usage.input) {
-            let (room, model) = (Arc::clone(self), ticket.model.clone());
-            tokio::task::spawn_blocking(move || room.models.save(&model, &room.desk));
+            self.models.save(&ticket.model, &self.environment.store);
         }
     }
 
     pub fn overview(&self) -> SessionsOverview {
         let (all, memory) = {
-            let shelf = self.shelf();
-            (shelf.all(), shelf.weight())
+            let cache = self.cache();
+            (cache.all(), cache.weight())
         };
-        let keeping = &self.keeping;
+        let settings = &self.environment.settings;
         SessionsOverview {
-            timing: match keeping.timing {
+            timing: match settings.timing {
                 PassTiming::Economic(_) => "when it pays by the model's prices, else at the threshold".to_owned(),
                 PassTiming::Threshold => "at the threshold".to_owned(),
                 PassTiming::Never => "only where the provider refuses a prompt".to_owned(),
             },
-            engine: keeping.policy.engine.name(),
-            writes_summaries: keeping.writing.is_some(),
-            trim: keeping.trim,
-            store: keeping.store.display().to_string(),
+            engine: settings.policy.engine.name(),
+            writes_summaries: settings.writing.is_some(),
+            trim: settings.trim,
+            store: settings.store.display().to_string(),
             sessions: all.iter().map(|shared| SessionStatus::of(&locked(shared))).collect(),
             memory,
         }

@@ -34,8 +34,8 @@ use mainstay_proxy::session::RequestTicket;
 use mainstay_proxy::session::SessionStatus;
 use mainstay_proxy::session::SessionsOverview;
 use mainstay_proxy::session::StoreLocation;
-use mainstay_proxy::session::fail_open::Advice;
 use mainstay_proxy::session::fail_open::SessionBackend;
+use mainstay_proxy::session::fallback_slot::FallbackSlot;
 use mainstay_store::Metrics;
 use mainstay_store::NewCheckpoint;
 use mainstay_store::NewDropped;
@@ -53,23 +53,26 @@ struct Teller {
 }
 
 impl SessionBackend for Teller {
-    fn prepare(&self, incoming: IncomingRequest) -> Advice<'_, OutgoingRequest> {
-        Box::pin(async move {
-            OutgoingRequest {
-                body: incoming.body,
-                extra_header: None,
-                note: RequestNote::default(),
-                ticket: None,
-            }
-        })
+    fn prepare(&self, incoming: IncomingRequest, _: &FallbackSlot<OutgoingRequest>) -> OutgoingRequest {
+        OutgoingRequest {
+            body: incoming.body,
+            extra_header: None,
+            note: RequestNote::default(),
+            ticket: None,
+        }
     }
 
-    fn after_overflow<'a>(&'a self, _: &'a RequestTicket, _: &'a str) -> Advice<'a, Option<OutgoingRequest>> {
-        Box::pin(async { None })
+    fn after_overflow(
+        &self,
+        _: &RequestTicket,
+        _: &str,
+        _: &FallbackSlot<Option<OutgoingRequest>>,
+    ) -> Option<OutgoingRequest> {
+        None
     }
 
-    fn after_complaint<'a>(&'a self, _: &'a RequestTicket, _: &'a str) -> Advice<'a, Option<OutgoingRequest>> {
-        Box::pin(async { None })
+    fn after_complaint(&self, _: &RequestTicket, _: &str) -> Option<OutgoingRequest> {
+        None
     }
 
     fn answered(&self, _: RequestTicket, _: Option<Usage>) {}

@@ -11,8 +11,8 @@ use mainstay_proxy::session::RequestAction;
 use mainstay_proxy::session::RequestNote;
 use mainstay_proxy::session::RequestTicket;
 use mainstay_proxy::session::SessionCompactor;
-use mainstay_proxy::session::fail_open::Advice;
 use mainstay_proxy::session::fail_open::SessionBackend;
+use mainstay_proxy::session::fallback_slot::FallbackSlot;
 use mainstay_tests::server::Script;
 use mainstay_tests::server::Server;
 
@@ -30,7 +30,7 @@ struct Knowing {
 }
 
 impl Knowing {
-    async fn way(&self, ticket: &RequestTicket, kind: &str, words: &str) -> Option<OutgoingRequest> {
+    fn way(&self, ticket: &RequestTicket, kind: &str, words: &str) -> Option<OutgoingRequest> {
         self.asked.lock().unwrap().push(format!("{kind}: {words}"));
         self.knows.then(|| OutgoingRequest {
             body: Bytes::from_static(b"{\"shorter\":true}"),
@@ -45,16 +45,21 @@ impl Knowing {
 }
 
 impl SessionBackend for Knowing {
-    fn prepare(&self, incoming: IncomingRequest) -> Advice<'_, OutgoingRequest> {
-        Box::pin(self.keeper.prepare(incoming))
+    fn prepare(&self, incoming: IncomingRequest, slot: &FallbackSlot<OutgoingRequest>) -> OutgoingRequest {
+        self.keeper.prepare(incoming, slot)
     }
 
-    fn after_overflow<'a>(&'a self, ticket: &'a RequestTicket, words: &'a str) -> Advice<'a, Option<OutgoingRequest>> {
-        Box::pin(self.way(ticket, "overflow", words))
+    fn after_overflow(
+        &self,
+        ticket: &RequestTicket,
+        words: &str,
+        _: &FallbackSlot<Option<OutgoingRequest>>,
+    ) -> Option<OutgoingRequest> {
+        self.way(ticket, "overflow", words)
     }
 
-    fn after_complaint<'a>(&'a self, ticket: &'a RequestTicket, words: &'a str) -> Advice<'a, Option<OutgoingRequest>> {
-        Box::pin(self.way(ticket, "malformed", words))
+    fn after_complaint(&self, ticket: &RequestTicket, words: &str) -> Option<OutgoingRequest> {
+        self.way(ticket, "malformed", words)
     }
 
     fn answered(&self, _: RequestTicket, _: Option<Usage>) {}

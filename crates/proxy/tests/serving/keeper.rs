@@ -1,6 +1,5 @@
 //! A keeper that breaks, stalls or calculates for ever holds no request up: it goes out as it came, and that is counted.
 
-use std::future::pending;
 use std::sync::Arc;
 use std::sync::Condvar;
 use std::sync::Mutex;
@@ -14,8 +13,8 @@ use mainstay_proxy::session::RequestAction;
 use mainstay_proxy::session::RequestNote;
 use mainstay_proxy::session::RequestTicket;
 use mainstay_proxy::session::SessionCompactor;
-use mainstay_proxy::session::fail_open::Advice;
 use mainstay_proxy::session::fail_open::SessionBackend;
+use mainstay_proxy::session::fallback_slot::FallbackSlot;
 use mainstay_tests::server::Script;
 use mainstay_tests::server::Server;
 
@@ -39,34 +38,42 @@ enum Fault {
 struct Faulty(Fault);
 
 impl SessionBackend for Faulty {
-    fn prepare(&self, incoming: IncomingRequest) -> Advice<'_, OutgoingRequest> {
-        let fault = self.0;
-        assert_ne!(fault, Fault::Panics, "planted");
-        Box::pin(async move {
-            match fault {
-                Fault::PanicsLater => panic!("planted"),
-                Fault::NeverAnswers => pending().await,
-                Fault::Blocks => {
-                    let never = (Mutex::new(()), Condvar::new());
-                    let _waited = never.1.wait_timeout(never.0.lock().unwrap(), LONG);
-                }
-                Fault::Panics | Fault::PanicsWhenAnswered => {}
+    fn prepare(&self, incoming: IncomingRequest, _: &FallbackSlot<OutgoingRequest>) -> OutgoingRequest {
+        let never = (Mutex::new(()), Condvar::new());
+        let wait = |span| {
+            let _waited = never.1.wait_timeout(never.0.lock().unwrap(), span);
+        };
+        match self.0 {
+            Fault::Panics => panic!("planted"),
+            Fault::PanicsLater => {
+                wait(Duration::from_millis(5));
+                panic!("planted")
             }
-            OutgoingRequest {
-                body: incoming.body,
-                extra_header: None,
-                note: RequestNote::default(),
-                ticket: None,
-            }
-        })
+            Fault::NeverAnswers => loop {
+                std::thread::park();
+            },
+            Fault::Blocks => wait(LONG),
+            Fault::PanicsWhenAnswered => {}
+        }
+        OutgoingRequest {
+            body: incoming.body,
+            extra_header: None,
+            note: RequestNote::default(),
+            ticket: None,
+        }
     }
 
-    fn after_overflow<'a>(&'a self, _: &'a RequestTicket, _: &'a str) -> Advice<'a, Option<OutgoingRequest>> {
-        Box::pin(async { None })
+    fn after_overflow(
+        &self,
+        _: &RequestTicket,
+        _: &str,
+        _: &FallbackSlot<Option<OutgoingRequest>>,
+    ) -> Option<OutgoingRequest> {
+        None
     }
 
-    fn after_complaint<'a>(&'a self, _: &'a RequestTicket, _: &'a str) -> Advice<'a, Option<OutgoingRequest>> {
-        Box::pin(async { None })
+    fn after_complaint(&self, _: &RequestTicket, _: &str) -> Option<OutgoingRequest> {
+        None
     }
 
     fn answered(&self, _: RequestTicket, _: Option<Usage>) {
@@ -130,31 +137,34 @@ struct Heard {
 }
 
 impl SessionBackend for Heard {
-    fn prepare(&self, incoming: IncomingRequest) -> Advice<'_, OutgoingRequest> {
+    fn prepare(&self, incoming: IncomingRequest, slot: &FallbackSlot<OutgoingRequest>) -> OutgoingRequest {
         self.incoming.lock().unwrap().push(incoming.clone());
-        Box::pin(async {
-            let mut outgoing = self.keeper.prepare(incoming).await;
-            outgoing.body = Bytes::from_static(b"{\"changed\":true}");
-            outgoing.note = RequestNote {
-                deed: RequestAction::Compacted,
-                reason: Some("because\r\nof this".to_owned()),
-                conversation: Some("c-1".to_owned()),
-                tokens_before: Some(900),
-                tokens_after: Some(100),
-                window: Some(1_000),
-                checkpoint: Some("k-1".to_owned()),
-                ..RequestNote::default()
-            };
-            outgoing
-        })
+        let mut outgoing = self.keeper.prepare(incoming, slot);
+        outgoing.body = Bytes::from_static(b"{\"changed\":true}");
+        outgoing.note = RequestNote {
+            deed: RequestAction::Compacted,
+            reason: Some("because\r\nof this".to_owned()),
+            conversation: Some("c-1".to_owned()),
+            tokens_before: Some(900),
+            tokens_after: Some(100),
+            window: Some(1_000),
+            checkpoint: Some("k-1".to_owned()),
+            ..RequestNote::default()
+        };
+        outgoing
     }
 
-    fn after_overflow<'a>(&'a self, ticket: &'a RequestTicket, words: &'a str) -> Advice<'a, Option<OutgoingRequest>> {
-        Box::pin(self.keeper.after_overflow(ticket, words))
+    fn after_overflow(
+        &self,
+        ticket: &RequestTicket,
+        words: &str,
+        slot: &FallbackSlot<Option<OutgoingRequest>>,
+    ) -> Option<OutgoingRequest> {
+        self.keeper.after_overflow(ticket, words, slot)
     }
 
-    fn after_complaint<'a>(&'a self, ticket: &'a RequestTicket, words: &'a str) -> Advice<'a, Option<OutgoingRequest>> {
-        Box::pin(self.keeper.after_complaint(ticket, words))
+    fn after_complaint(&self, ticket: &RequestTicket, words: &str) -> Option<OutgoingRequest> {
+        self.keeper.after_complaint(ticket, words)
     }
 
     fn answered(&self, _: RequestTicket, usage: Option<Usage>) {
@@ -217,14 +227,19 @@ fn one_that_breaks_when_it_is_told_breaks_alone() {
     let upstream = Server::start(vec![Script::reply("hi")]);
     struct Breaks(SessionCompactor);
     impl SessionBackend for Breaks {
-        fn prepare(&self, incoming: IncomingRequest) -> Advice<'_, OutgoingRequest> {
-            Box::pin(self.0.prepare(incoming))
+        fn prepare(&self, incoming: IncomingRequest, slot: &FallbackSlot<OutgoingRequest>) -> OutgoingRequest {
+            self.0.prepare(incoming, slot)
         }
-        fn after_overflow<'a>(&'a self, _: &'a RequestTicket, _: &'a str) -> Advice<'a, Option<OutgoingRequest>> {
-            Box::pin(async { panic!("planted") })
+        fn after_overflow(
+            &self,
+            _: &RequestTicket,
+            _: &str,
+            _: &FallbackSlot<Option<OutgoingRequest>>,
+        ) -> Option<OutgoingRequest> {
+            panic!("planted")
         }
-        fn after_complaint<'a>(&'a self, _: &'a RequestTicket, _: &'a str) -> Advice<'a, Option<OutgoingRequest>> {
-            Box::pin(async { panic!("planted") })
+        fn after_complaint(&self, _: &RequestTicket, _: &str) -> Option<OutgoingRequest> {
+            panic!("planted")
         }
         fn answered(&self, ticket: RequestTicket, usage: Option<Usage>) {
             Faulty(Fault::PanicsWhenAnswered).answered(ticket, usage);

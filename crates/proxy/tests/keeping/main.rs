@@ -1,23 +1,22 @@
 //! The keeper alone: what it sends for a conversation that grows, after a restart, beside another one, and when things break.
 
+mod agent;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use mainstay_engine::decide::EconomicPolicy;
 use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::Policy;
 use mainstay_engine::summary::prompts::Prompts;
-use mainstay_llm::answer::Usage;
 use mainstay_llm::chain::Chain;
 use mainstay_llm::client::Client;
 use mainstay_llm::model::Endpoint;
 use mainstay_llm::model::Model;
-use mainstay_proxy::session::IncomingRequest;
-use mainstay_proxy::session::OutgoingRequest;
 use mainstay_proxy::session::RequestAction;
 use mainstay_proxy::session::SessionCompactor;
+use mainstay_proxy::session::fail_open::FailOpenCaller;
 use mainstay_proxy::settings::PassTiming;
 use mainstay_proxy::settings::SessionSettings;
 use mainstay_proxy::settings::SummaryWriters;
@@ -27,6 +26,12 @@ use mainstay_tests::server::Server;
 use mainstay_wire::reading::WireForm;
 use serde_json::Value;
 use serde_json::json;
+
+use crate::agent::Agent;
+use crate::agent::list;
+use crate::agent::prepared;
+use crate::agent::send;
+use crate::agent::shortened;
 
 const FORMS: [WireForm; 3] = [WireForm::Chat, WireForm::Responses, WireForm::Anthropic];
 
@@ -39,101 +44,6 @@ fn keeping(store: &Path, window: u64) -> SessionSettings {
     }
 }
 
-/// An agent that calls a tool again and again and sends everything every time.
-struct Agent {
-    form: WireForm,
-    messages: Vec<Value>,
-}
-
-impl Agent {
-    fn new(form: WireForm) -> Self {
-        let ask = "Find out why the checkout test fails and fix it. Never touch /etc/hosts.";
-        let messages = match form {
-            WireForm::Chat => vec![
-                json!({"role":"system","content":"You are a careful engineer."}),
-                json!({"role":"user","content":ask}),
-            ],
-            WireForm::Responses => {
-                vec![json!({"type":"message","role":"user","content":[{"type":"input_text","text":ask}]})]
-            }
-            WireForm::Anthropic => vec![json!({"role":"user","content":ask})],
-        };
-        Self { form, messages }
-    }
-
-    fn body(&self) -> Bytes {
-        let body = match self.form {
-            WireForm::Chat => json!({"model":"gpt-4o","messages":self.messages}),
-            WireForm::Responses => json!({"model":"gpt-4o","instructions":"Be careful.","input":self.messages}),
-            WireForm::Anthropic => {
-                json!({"model":"claude-sonnet-4-5","max_tokens":1000,"system":"Be careful.","messages":self.messages})
-            }
-        };
-        Bytes::from(body.to_string())
-    }
-
-    fn step(&mut self, turn: usize) {
-        let line = |line: usize| format!("{line}: let value_{turn}_{line} = compute({});\n", turn * line);
-        self.step_with(turn, &(0..12).map(line).collect::<String>());
-    }
-
-    fn step_with(&mut self, turn: usize, output: &str) {
-        let id = format!("call_{turn}");
-        let path = format!("src/module_{turn}/file_{}.rs", turn * 7);
-        let arguments = json!({"path":path}).to_string();
-        let (call, result) = match self.form {
-            WireForm::Chat => (
-                json!({"role":"assistant","content":null,
-                    "tool_calls":[{"id":id,"type":"function","function":{"name":"read","arguments":arguments}}]}),
-                json!({"role":"tool","tool_call_id":id,"content":output}),
-            ),
-            WireForm::Responses => (
-                json!({"type":"function_call","call_id":id,"name":"read","arguments":arguments}),
-                json!({"type":"function_call_output","call_id":id,"output":output}),
-            ),
-            WireForm::Anthropic => (
-                json!({"role":"assistant","content":[{"type":"tool_use","id":id,"name":"read","input":{"path":path}}]}),
-                json!({"role":"user","content":[{"type":"tool_result","tool_use_id":id,"content":output}]}),
-            ),
-        };
-        self.messages.extend([call, result]);
-    }
-
-    fn incoming(&self) -> IncomingRequest {
-        IncomingRequest {
-            form: self.form,
-            body: self.body(),
-            tenant: String::new(),
-            pinned: None,
-            only_counts: false,
-        }
-    }
-}
-
-fn list(form: WireForm, body: &[u8]) -> Vec<Value> {
-    let body: Value = serde_json::from_slice(body).expect("what goes out is JSON");
-    let key = if form == WireForm::Responses {
-        "input"
-    } else {
-        "messages"
-    };
-    body[key].as_array().expect("there is a list").clone()
-}
-
-async fn send(keeper: &SessionCompactor, agent: &Agent) -> OutgoingRequest {
-    let outgoing = keeper.prepare(agent.incoming()).await;
-    let tokens = outgoing.note.tokens_after.unwrap_or(0);
-    if let Some(ticket) = &outgoing.ticket {
-        let usage = Usage {
-            input: tokens,
-            output: 50,
-            ..Usage::default()
-        };
-        keeper.answered(ticket.clone(), Some(usage));
-    }
-    outgoing
-}
-
 #[tokio::test]
 async fn the_prefix_changes_only_with_a_pass_and_the_prompt_fits() {
     for form in FORMS {
@@ -144,7 +54,7 @@ async fn the_prefix_changes_only_with_a_pass_and_the_prompt_fits() {
         let mut passes = 0;
         for turn in 0..100 {
             agent.step(turn);
-            let outgoing = send(&keeper, &agent).await;
+            let outgoing = send(&keeper, &agent);
             let now = list(form, &outgoing.body);
             match outgoing.note.deed {
                 RequestAction::Compacted => passes += 1,
@@ -174,15 +84,15 @@ async fn another_life_and_another_proxy_send_the_same_bytes() {
             agent.step(turn);
             // Whoever is asked, both know what was put in place.
             let (first, second) = if turn % 2 == 0 { (&one, &other) } else { (&other, &one) };
-            let sent = send(first, &agent).await;
-            let again = send(second, &agent).await;
+            let sent = send(first, &agent);
+            let again = send(second, &agent);
             assert_eq!(
                 sent.body, again.body,
                 "{form:?} turn {turn}: {:?} / {:?}",
                 sent.note, again.note
             );
             let reborn = SessionCompactor::new(keeping(&store, 8_000));
-            let once_more = send(&reborn, &agent).await;
+            let once_more = send(&reborn, &agent);
             assert_eq!(sent.body, once_more.body, "{form:?} turn {turn}: {:?}", once_more.note);
         }
     }
@@ -196,7 +106,7 @@ async fn edits_rewinds_and_branches_fall_back_to_what_is_known() {
     let mut passes = Vec::new();
     for turn in 0..60 {
         agent.step(turn);
-        let outgoing = send(&keeper, &agent).await;
+        let outgoing = send(&keeper, &agent);
         if outgoing.note.deed == RequestAction::Compacted {
             passes.push(agent.messages.len());
         }
@@ -205,7 +115,7 @@ async fn edits_rewinds_and_branches_fall_back_to_what_is_known() {
     // Rewound behind a pass, what stands for the longest beginning goes out; before the first one, everything as it came.
     for length in (1..whole.len()).step_by(2) {
         agent.messages = whole[..length].to_vec();
-        let outgoing = send(&keeper, &agent).await;
+        let outgoing = send(&keeper, &agent);
         let sent = list(WireForm::Anthropic, &outgoing.body);
         assert_eq!(sent.last(), agent.messages.last(), "rewound to {length}");
         match outgoing.note.deed {
@@ -217,7 +127,7 @@ async fn edits_rewinds_and_branches_fall_back_to_what_is_known() {
     // An edit of the first message makes another conversation, which is sent as it came while it fits.
     agent.messages = whole[..9].to_vec();
     agent.messages[0] = json!({"role":"user","content":"Something else."});
-    let outgoing = send(&keeper, &agent).await;
+    let outgoing = send(&keeper, &agent);
     assert_eq!(
         (outgoing.note.deed, &outgoing.body),
         (RequestAction::Nothing, &agent.body())
@@ -233,7 +143,7 @@ async fn a_store_that_cannot_be_used_lets_requests_through() {
     let mut failed = 0;
     for turn in 0..60 {
         agent.step(turn);
-        let outgoing = send(&keeper, &agent).await;
+        let outgoing = send(&keeper, &agent);
         assert_eq!(outgoing.body, agent.body());
         failed += usize::from(outgoing.note.deed == RequestAction::FailedOpen);
     }
@@ -251,17 +161,17 @@ async fn a_prompt_that_the_provider_refuses_is_shortened() {
     let keeper = SessionCompactor::new(settings);
     let mut agent = Agent::new(WireForm::Anthropic);
     (0..80).for_each(|turn| agent.step(turn));
-    let outgoing = keeper.prepare(agent.incoming()).await;
+    let outgoing = prepared(&keeper, &agent);
     assert_eq!(outgoing.body, agent.body());
     let ticket = outgoing.ticket.expect("it was recognised");
     let words = "prompt is too long: 31000 tokens > 16000 maximum";
-    let shorter = keeper.after_overflow(&ticket, words).await;
+    let shorter = shortened(&keeper, &ticket, words);
     let shorter = shorter.expect("there is much to leave out");
     assert_eq!(shorter.note.deed, RequestAction::Compacted);
     assert!(shorter.body.len() * 2 < agent.body().len());
     // And so it stays.
     agent.step(80);
-    let next = keeper.prepare(agent.incoming()).await;
+    let next = prepared(&keeper, &agent);
     assert_eq!(next.note.deed, RequestAction::KnownPrefix);
     assert_eq!(next.note.window, Some(16_000));
 }
@@ -274,12 +184,10 @@ async fn malformed_history_is_repaired_when_the_provider_complains() {
     (0..5).for_each(|turn| agent.step(turn));
     // A call whose result was lost.
     agent.messages.remove(4);
-    let outgoing = keeper.prepare(agent.incoming()).await;
+    let outgoing = prepared(&keeper, &agent);
     assert_eq!(outgoing.body, agent.body());
     let words = "messages.3: `tool_use` ids were found without `tool_result` blocks immediately after: call_1.";
-    let repaired = keeper
-        .after_complaint(&outgoing.ticket.expect("it was recognised"), words)
-        .await;
+    let repaired = keeper.after_complaint(&outgoing.ticket.expect("it was recognised"), words);
     let repaired = repaired.expect("it can be repaired");
     assert_eq!(repaired.note.deed, RequestAction::Repaired);
     let calls = |body: &[u8], kind: &str| String::from_utf8_lossy(body).matches(kind).count();
@@ -288,7 +196,7 @@ async fn malformed_history_is_repaired_when_the_provider_complains() {
         calls(&repaired.body, "\"tool_result\"")
     );
     agent.step(5);
-    let next = keeper.prepare(agent.incoming()).await;
+    let next = prepared(&keeper, &agent);
     assert_eq!(next.note.deed, RequestAction::KnownPrefix);
     assert_eq!(calls(&next.body, "\"tool_use\""), calls(&next.body, "\"tool_result\""));
 }
@@ -306,13 +214,13 @@ async fn giant_results_are_shrunk_once_and_the_same_everywhere() {
     agent.step(0);
     let log: String = (0..3_000).map(|line| format!("test case_{line} ... ok\n")).collect();
     agent.messages[2]["content"][0]["content"] = json!(format!("{log}test odd_one ... FAILED\n"));
-    let first = send(&keeper, &agent).await;
+    let first = send(&keeper, &agent);
     assert_eq!(first.note.trimmed, 1);
     let text = String::from_utf8_lossy(&first.body).into_owned();
     assert!(text.contains("odd_one ... FAILED") && text.contains("recall t") && text.len() < 20_000);
     agent.step(1);
-    let second = send(&keeper, &agent).await;
-    let reborn = send(&SessionCompactor::new(settings()), &agent).await;
+    let second = send(&keeper, &agent);
+    let reborn = send(&SessionCompactor::new(settings()), &agent);
     assert_eq!(second.body, reborn.body);
     let shared = list(WireForm::Anthropic, &first.body);
     assert_eq!(list(WireForm::Anthropic, &second.body)[..shared.len()], shared[..]);
@@ -329,7 +237,7 @@ async fn the_economic_policy_fits_too() {
     let mut agent = Agent::new(WireForm::Anthropic);
     for turn in 0..150 {
         agent.step(turn);
-        let outgoing = send(&keeper, &agent).await;
+        let outgoing = send(&keeper, &agent);
         let tokens = outgoing.note.tokens_after.unwrap();
         assert!(tokens <= 16_000, "turn {turn}: {:?}", outgoing.note);
         let sent = list(WireForm::Anthropic, &outgoing.body);
@@ -370,7 +278,7 @@ async fn a_summary_is_written_in_the_background_and_in_force_when_it_is_due() {
     let mut compacted = None;
     for turn in 0..200 {
         agent.step(turn);
-        let outgoing = send(&keeper, &agent).await;
+        let outgoing = send(&keeper, &agent);
         assert_ne!(outgoing.note.deed, RequestAction::FailedOpen, "{:?}", outgoing.note);
         if outgoing.note.deed == RequestAction::Compacted {
             compacted = Some(outgoing);
@@ -396,13 +304,13 @@ async fn a_step_that_would_fill_the_window_goes_out_shortened_and_stays_so() {
         let mut agent = Agent::new(form);
         (0..7).for_each(|turn| agent.step(turn));
         agent.step_with(7, &"row of the log\n".repeat(5_000));
-        let first = send(&keeper, &agent).await;
+        let first = send(&keeper, &agent);
         assert!(first.note.tokens_after.unwrap() <= 16_000, "{form:?}: {:?}", first.note);
         let shared = list(form, &first.body);
         let newest = shared[shared.len() - 1].to_string();
         assert!(newest.contains("call_7") && newest.contains("recall m"), "{newest}");
         agent.step(8);
-        let second = list(form, &send(&keeper, &agent).await.body);
+        let second = list(form, &send(&keeper, &agent).body);
         assert!(second.starts_with(&shared), "{form:?}");
     }
 }
@@ -420,13 +328,13 @@ async fn words_that_alone_do_not_fit_are_nobody_s_to_cut() {
         (0..10).for_each(|turn| agent.step(turn));
         let essay = "Please read all of this with care. ".repeat(4_000);
         agent.messages.push(json!({"role":"user","content":essay}));
-        let outgoing = keeper.prepare(agent.incoming()).await;
+        let outgoing = prepared(&keeper, &agent);
         let sent = list(WireForm::Chat, &outgoing.body);
         assert_eq!(sent.last(), agent.messages.last(), "{timing:?}: {:?}", outgoing.note);
         let ticket = outgoing.ticket.expect("it was recognised");
         let words =
             "This model's maximum context length is 16000 tokens. However, your messages resulted in 32000 tokens.";
-        if let Some(shorter) = keeper.after_overflow(&ticket, words).await {
+        if let Some(shorter) = shortened(&keeper, &ticket, words) {
             assert_eq!(list(WireForm::Chat, &shorter.body).last(), agent.messages.last());
         }
     }
@@ -439,10 +347,10 @@ async fn an_odd_refusal_of_a_small_prompt_is_no_lesson() {
     let mut agent = Agent::new(WireForm::Chat);
     agent.step(0);
     for words in ["", "Request Entity Too Large", "the context window is exceeded"] {
-        let outgoing = keeper.prepare(agent.incoming()).await;
+        let outgoing = prepared(&keeper, &agent);
         let ticket = outgoing.ticket.expect("it was recognised");
-        assert!(keeper.after_overflow(&ticket, words).await.is_none(), "{words}");
-        let next = keeper.prepare(agent.incoming()).await;
+        assert!(shortened(&keeper, &ticket, words).is_none(), "{words}");
+        let next = prepared(&keeper, &agent);
         assert_eq!(next.note.window, Some(100_000), "{words}");
     }
 }
@@ -468,7 +376,7 @@ async fn reasoning_that_is_left_out_later_shifts_nothing() {
         for (number, place) in places.into_iter().enumerate() {
             agent.messages.insert(place, reasoning(number));
         }
-        let outgoing = send(&keeper, &agent).await;
+        let outgoing = send(&keeper, &agent);
         let sent = list(WireForm::Responses, &outgoing.body);
         assert_eq!(sent.len(), agent.messages.len());
         for (index, (sent, came)) in sent.iter().zip(&agent.messages).enumerate() {
@@ -493,13 +401,65 @@ async fn a_mark_of_the_cache_does_not_stay_behind_in_a_shrunk_result() {
     let log: String = (0..900).map(|line| format!("test case_{line} ... ok\n")).collect();
     agent.messages[2]["content"][0]["content"] = json!(log);
     agent.messages[2]["content"][0]["cache_control"] = json!({"type":"ephemeral"});
-    send(&keeper, &agent).await;
+    send(&keeper, &agent);
     agent.messages[2]["content"][0]
         .as_object_mut()
         .unwrap()
         .remove("cache_control");
     agent.step(1);
-    let outgoing = send(&keeper, &agent).await;
+    let outgoing = send(&keeper, &agent);
     assert_eq!(outgoing.note.trimmed, 1);
     assert!(!String::from_utf8_lossy(&outgoing.body).contains("cache_control"));
+}
+
+#[tokio::test]
+async fn a_pass_that_takes_too_long_goes_on_without_its_request() {
+    let folder = tempfile::tempdir().unwrap();
+    let keeper = SessionCompactor::new(SessionSettings {
+        patience: Duration::ZERO,
+        ..keeping(&folder.path().join("store.db"), 8_000)
+    });
+    let caller = FailOpenCaller::new(Arc::new(keeper.clone()), Duration::from_secs(600));
+    let mut agent = Agent::new(WireForm::Chat);
+    let passes = || keeper.overview().sessions.first().map_or(0, |session| session.passes);
+    let mut was_late = false;
+    while passes() < 3 {
+        agent.step(agent.messages.len());
+        let (outgoing, failure) = caller.prepare(agent.incoming()).await;
+        assert_eq!(failure, None);
+        // What is known of the conversation is used, and the answer will be counted.
+        assert!(outgoing.ticket.is_some() && outgoing.note.tokens_after.is_some());
+        assert_eq!(list(agent.form, &outgoing.body).last(), agent.messages.last());
+        if outgoing.note.deed == RequestAction::FailedOpen {
+            let reason = outgoing.note.reason.unwrap_or_default();
+            assert_eq!(reason, "the pass takes longer than 0 ms and goes on without us");
+            was_late = true;
+        }
+        assert!(agent.messages.len() < 2_000, "no pass came into force");
+    }
+    assert!(was_late);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_that_come_at_once_wait_for_one_pass() {
+    let folder = tempfile::tempdir().unwrap();
+    let keeper = SessionCompactor::new(keeping(&folder.path().join("store.db"), 8_000));
+    let caller = FailOpenCaller::new(Arc::new(keeper.clone()), Duration::from_secs(600));
+    let mut agent = Agent::new(WireForm::Chat);
+    (0..5).for_each(|turn| agent.step(turn));
+    prepared(&keeper, &agent);
+    (5..60).for_each(|turn| agent.step(turn));
+    let mut bodies = Vec::new();
+    let asked = [(); 8].map(|()| {
+        let (caller, incoming) = (caller.clone(), agent.incoming());
+        tokio::spawn(async move { caller.prepare(incoming).await })
+    });
+    for asked in asked {
+        let (outgoing, failure) = asked.await.unwrap();
+        assert_eq!(failure, None);
+        bodies.push(outgoing.body);
+    }
+    assert!(bodies[0].len() * 2 < agent.body().len());
+    assert!(bodies.iter().all(|body| *body == bodies[0]), "all send the same bytes");
+    assert_eq!(keeper.overview().sessions[0].passes, 1);
 }
