@@ -1,4 +1,4 @@
-//! Answers that are looked at before they go back: errors that the keeper may know a way around.
+//! Inspects an answer before it goes back, as far as it takes to find an error for which the session may have another request.
 //!
 //! What was read of an answer is kept and goes back byte for byte if there is no way around it.
 
@@ -45,7 +45,7 @@ pub struct InspectedAnswer {
     pub held: VecDeque<Bytes>,
     /// What was not.
     pub rest: RemainingBody,
-    /// What it complains about, in its words; what the keeper may know a way around.
+    /// What it complains about, in its words; what the session may know a way around.
     pub complaint: Option<(PromptComplaint, String)>,
 }
 
@@ -113,7 +113,7 @@ impl InspectedAnswer {
     }
 }
 
-/// What an error complains about, if the keeper may know a way around it.
+/// What an error complains about, if the session may know a way around it.
 fn meaning(status: Option<u16>, error: complaint::Complaint) -> Option<(PromptComplaint, String)> {
     let codes: Vec<&str> = error.codes.iter().map(String::as_str).collect();
     let kind = if is_malformed_history(status.or(error.status), &error.message) {

@@ -1,4 +1,4 @@
-//! Who may come in.
+//! Auth: which requests are let in, by host, origin and client token.
 //!
 //! A page of any website can make its visitor's browser speak to this machine. So the host that a request names has to be this
 //! machine or one the operator has listed, whatever a name resolves to; a request that a browser sends for another website is
@@ -48,7 +48,7 @@ impl ProxyToken {
     }
 }
 
-/// Who may come in.
+/// Which requests are let in.
 #[derive(Clone, Debug, Default)]
 pub struct AuthPolicy {
     /// Hosts under which clients reach us, besides this machine itself.

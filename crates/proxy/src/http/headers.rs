@@ -1,4 +1,4 @@
-//! Which headers go on, in either direction.
+//! Which headers are forwarded, in either direction, and the headers of our own.
 //!
 //! All of them, but those that are between two neighbours (RFC 9110, 7.6.1), those that the connection names besides, and our
 //! own. A client's token is one of our own and so never leaves us.

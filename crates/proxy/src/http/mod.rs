@@ -1,5 +1,5 @@
-//! What HTTP needs, one job a file: connections and their bytes, who may come in, routing, bodies and headers in both
-//! directions, the way to the upstreams, refusals, and the log of requests.
+//! HTTP, one job a file: connections and framing, auth, routing, bodies and headers in both directions, upstreams, refusals, and
+//! the request log.
 //!
 //! Not here: what is sent for a request ([`session`](crate::session)) and the order in which all of this is used
 //! ([`server`](crate::server)).

@@ -1,4 +1,4 @@
-//! What a client is told when a request goes no further: the only place where our own failures become HTTP.
+//! Refusals: the error responses of the proxy itself, and the only place where our own failures become HTTP.
 //!
 //! In the shape that both families of providers use, so that agents show the words. The words are fixed texts and names that the
 //! operator gave: nothing of the request, no key and no address is repeated.

@@ -1,4 +1,4 @@
-//! Bodies of requests: taken in whole for the keeper, or passed on as they come. Either way no larger and no slower than the
+//! Bodies of requests: taken in whole for the session, or passed on as they come. Either way no larger and no slower than the
 //! operator allows.
 
 use std::future::Pending;

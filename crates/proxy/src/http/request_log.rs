@@ -1,5 +1,5 @@
-//! The books: what became of every request, for metrics and the log. Every request has one account, closed once, however it
-//! ends; whoever drops it before the end was a client that went away.
+//! The request log: what became of every request, for metrics and log lines. Every request has one record, closed once, however
+//! it ends; a record that is dropped before its end is that of a client that went away.
 
 use std::hash::BuildHasher;
 use std::hash::RandomState;
@@ -41,7 +41,7 @@ pub struct RequestLog {
 }
 
 impl RequestLog {
-    /// Empty books.
+    /// A log with no request yet.
     pub fn new(log: EventLog) -> Self {
         Self {
             metrics: ProxyMetrics::default(),
@@ -51,7 +51,7 @@ impl RequestLog {
         }
     }
 
-    /// Opens the account of a request that has just come.
+    /// Opens the record of a request that has just come.
     pub fn open(self: &Arc<Self>) -> RequestRecord {
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
         self.metrics.under_way.inc();
@@ -79,7 +79,7 @@ impl RequestLog {
     }
 }
 
-/// The account of one request.
+/// The record of one request.
 pub struct RequestRecord {
     request_log: Arc<RequestLog>,
     /// By which client, log and operator speak of it.
@@ -103,7 +103,7 @@ pub struct RequestRecord {
     refused: Option<&'static str>,
     /// Reads its answer along.
     pub watch: Option<UsageReader>,
-    /// What the first of several answers cost, once it is known: the keeper has counted its prompt and no other.
+    /// What the first of several answers cost, once it is known: the session has counted its prompt and no other.
     pub first_usage: Option<Arc<OnceLock<Usage>>>,
     /// Whom to tell when the answer is through.
     pub ticket: Option<(FailOpenCaller, RequestTicket)>,
@@ -113,7 +113,7 @@ pub struct RequestRecord {
 }
 
 impl RequestRecord {
-    /// The books that it is in.
+    /// The log that it is in.
     pub fn request_log(&self) -> Arc<RequestLog> {
         Arc::clone(&self.request_log)
     }
@@ -123,7 +123,7 @@ impl RequestRecord {
         self.added = Some(since.elapsed().as_secs_f64());
     }
 
-    /// Nothing came of asking the keeper, for this reason.
+    /// The session gave no answer, for this reason.
     pub fn failed_open(&self, kind: &'static str) {
         count(&self.request_log.metrics.failed_open, kind);
         let fields = [("request", Value::from(self.id.as_str())), ("kind", kind.into())];
@@ -150,7 +150,7 @@ impl RequestRecord {
             .observe(self.began.elapsed().as_secs_f64());
     }
 
-    /// The request was refused; the account is closed.
+    /// The request was refused; the record is closed.
     pub fn refused(mut self, refusal: &HttpRefusal) {
         self.status = refusal.status.as_u16();
         self.refused = Some(refusal.code);
@@ -158,7 +158,7 @@ impl RequestRecord {
         self.close(BodyEnding::Whole);
     }
 
-    /// The request was answered by ourselves; the account is closed.
+    /// The request was answered by ourselves; the record is closed.
     pub fn answered(mut self, status: StatusCode) {
         self.status = status.as_u16();
         self.close(BodyEnding::Whole);
@@ -170,11 +170,11 @@ impl RequestRecord {
         }
         let usage = self.watch.take().and_then(UsageReader::finish);
         let answered = (200..300).contains(&self.status);
-        if let Some((desk, ticket)) = self.ticket.take()
+        if let Some((caller, ticket)) = self.ticket.take()
             && answered
         {
             let first = self.first_usage.as_ref().and_then(|first| first.get().copied());
-            desk.answered(ticket, first.or(usage));
+            caller.answered(ticket, first.or(usage));
         }
         self.permits.clear();
         self.measure(ending);

@@ -1,4 +1,5 @@
-//! Bodies of answers: our own, and those that pass through piece by piece as they arrive.
+//! Bodies of answers: our own, those of upstreams that pass through piece by piece as they arrive, and those that are composed
+//! of several answers. Each tells its observer once how it ended.
 
 use std::collections::VecDeque;
 use std::error::Error;

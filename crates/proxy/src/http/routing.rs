@@ -1,4 +1,4 @@
-//! What a request is for, by its method and path. A path that two readers could take differently is refused before anybody
+//! Routing: whether a request is for our own routes, for a model API whose prompts we compact, or for neither. A path that two readers could take differently is refused before anybody
 //! looks for its route: so `/mainstay/../v1` is neither ours nor an upstream's.
 
 use http::Method;
@@ -57,7 +57,7 @@ fn is_below(path: &str, other: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// What the keeper is asked about.
+/// What the session is asked about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModelRoute {
     /// The form.
@@ -78,7 +78,7 @@ impl ModelRoute {
     }
 }
 
-/// Whether the keeper has to do with a request. The ends of paths count, as gateways put things before them and some
+/// Whether the session has to do with a request. The ends of paths count, as gateways put things before them and some
 /// addresses go without `v1`.
 pub fn model_route(method: &Method, path: &str) -> Option<ModelRoute> {
     if method != Method::POST {

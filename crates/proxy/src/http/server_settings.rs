@@ -1,4 +1,4 @@
-//! What the operator has set about serving: where to listen, who may come in, where requests go, and the limits of it all.
+//! What the operator has set about serving: the address to listen on, auth, upstreams, limits and timeouts.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -18,7 +18,7 @@ pub struct ServerSettings {
     pub upstreams: Upstreams,
     /// How much of everything.
     pub limits: ServerLimits,
-    /// How long the keeper may hold a request up.
+    /// How long the session may hold a request up.
     pub patience: Duration,
     /// By which a recall tool is answered that models are offered; none is offered without.
     pub recall: Option<Recall>,

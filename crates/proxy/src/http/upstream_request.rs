@@ -1,4 +1,4 @@
-//! A request on its way to its upstream, apart from its body.
+//! A request to an upstream: its method, address and headers; sends it with a body and waits for the head of the answer.
 
 use std::time::Duration;
 

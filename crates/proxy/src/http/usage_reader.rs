@@ -1,4 +1,4 @@
-//! What an answer says it cost, read along while it passes.
+//! Reads the token usage out of an answer while it passes.
 //!
 //! Nothing is held up and nothing is changed. Memory is bounded: an event, or a whole answer, of more than a megabyte is given
 //! up on, and so is an answer that unpacks to more than anybody writes.

@@ -34,7 +34,7 @@ impl McpEndpoint {
             .with_legacy_session_mode(false)
             .with_json_response(true)
             .with_max_request_body_bytes(MOST_BYTES)
-            // The door has looked at both already, for every path and not only for this one.
+            // Access was checked already, for every path and not only for this one.
             .disable_allowed_hosts()
             .disable_allowed_origins();
         Self {

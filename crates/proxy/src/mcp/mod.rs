@@ -2,7 +2,7 @@
 //!
 //! The protocol itself is `rmcp`'s; the tools are those of [`crate::recall`]. Over HTTP nothing is remembered between
 //! requests, so any number of processes can answer for the same store. The [`McpEndpoint`] is what a server mounts; [`listen`]
-//! is such a server, with a [`McpGuard`] at its door.
+//! is such a server, with a [`McpGuard`] in front of it.
 
 mod endpoint;
 mod guard;

@@ -211,7 +211,7 @@ fn encoded(text: &str) -> String {
     out
 }
 
-/// Whether a name can be a segment of a path as it is: some that can be written there are refused at the door.
+/// Whether a name can be a segment of a path as it is: some that can be written there are refused before they are routed.
 fn is_plain(name: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     !name.is_empty() && name.bytes().all(is_plain) && !name.bytes().all(|byte| byte == b'.')
@@ -309,7 +309,7 @@ mod tests {
             });
             assert_eq!(place_of(link.clone().with("skip", "7").as_str()), expected, "{link:?}");
             assert!(link.as_str().starts_with("conversations"), "{link:?}");
-            // The door lets it through.
+            // It passes the checks of access.
             let path = link.as_str().split('?').next().unwrap();
             assert!(
                 crate::http::routing::check_path(&format!("/mainstay/{path}")).is_ok(),

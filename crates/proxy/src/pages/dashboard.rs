@@ -67,7 +67,7 @@ pub(crate) struct Dashboard {
 }
 
 impl Dashboard {
-    /// Pages about what this counsel knows and keeps.
+    /// Pages about what this backend knows and keeps.
     pub(crate) fn new(backend: &dyn SessionBackend) -> Self {
         let archive = backend.archive();
         let recall = |archive: &StoreLocation| {
@@ -84,7 +84,7 @@ impl Dashboard {
     /// The answer to a request for a page at a path.
     pub(crate) async fn respond<B>(
         &self,
-        desk: &FailOpenCaller,
+        caller: &FailOpenCaller,
         path: &str,
         request: &Request<B>,
     ) -> Response<ResponseBody> {
@@ -93,7 +93,7 @@ impl Dashboard {
             // Links begin behind the slash.
             return redirect("mainstay/");
         }
-        let drawn = match self.draw(desk, address.clone(), request.headers()).await {
+        let drawn = match self.draw(caller, address.clone(), request.headers()).await {
             Ok(drawn) => drawn,
             Err(trouble) => return refuse(&trouble, &address),
         };
@@ -102,7 +102,7 @@ impl Dashboard {
 
     async fn draw(
         &self,
-        desk: &FailOpenCaller,
+        caller: &FailOpenCaller,
         address: PageAddress,
         headers: &HeaderMap,
     ) -> Result<RenderedPage, PageError> {
@@ -113,8 +113,8 @@ impl Dashboard {
         }
         let wants_figures = matches!(place, PagePlace::Overview | PagePlace::Conversation { .. });
         let overview = match wants_figures {
-            // A keeper that does not answer must not take the pages with it.
-            true => desk.overview().await.ok().flatten(),
+            // A session that does not answer must not take the pages with it.
+            true => caller.overview().await.ok().flatten(),
             false => None,
         };
         let sight = PageInputs {
@@ -260,11 +260,11 @@ impl PageAddress {
 
 /// The exact bytes of a document.
 fn document(sight: &PageInputs, asked: &str, which: DocumentKind) -> Result<RenderedPage, PageError> {
-    let desk = sight.open(SecretDisplay::Raw)?;
-    let id = desk.store.find_checkpoint(asked)?;
+    let recall_store = sight.open(SecretDisplay::Raw)?;
+    let id = recall_store.store.find_checkpoint(asked)?;
     let (body, word) = match which {
-        DocumentKind::Original => (desk.store.original(&id)?, "original"),
-        DocumentKind::Result => (desk.store.result(&id)?, "result"),
+        DocumentKind::Original => (recall_store.store.original(&id)?, "original"),
+        DocumentKind::Result => (recall_store.store.result(&id)?, "result"),
     };
     Ok(RenderedPage {
         kind: BYTES,

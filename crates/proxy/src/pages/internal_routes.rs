@@ -1,4 +1,4 @@
-//! Our own pages, below `/mainstay`. Whoever gets here was let in by the door: the host is known, no foreign page asks, and
+//! Our own pages, below `/mainstay`. Whoever gets here was let in (`auth`): the host is known, no foreign page asks, and
 //! where tokens are configured one was brought (health and readiness go without).
 
 use bytes::Bytes;
@@ -34,7 +34,7 @@ pub(crate) struct PageSources<'a> {
     pub(crate) readiness: Readiness,
     pub(crate) metrics: &'a ProxyMetrics,
     pub(crate) auth: &'a AuthPolicy,
-    pub(crate) desk: &'a FailOpenCaller,
+    pub(crate) caller: &'a FailOpenCaller,
     pub(crate) dashboard: &'a Dashboard,
 }
 
@@ -61,7 +61,7 @@ pub(crate) async fn page(
             Readiness::Stopping => text(StatusCode::SERVICE_UNAVAILABLE, PLAIN, "stopping\n".to_owned()),
         },
         InternalRoute::Metrics if reads => text(StatusCode::OK, OPEN_METRICS, sources.metrics.text()),
-        InternalRoute::Dashboard if reads => sources.dashboard.respond(sources.desk, &entered.path, &request).await,
+        InternalRoute::Dashboard if reads => sources.dashboard.respond(sources.caller, &entered.path, &request).await,
         // Which methods there are is said there.
         InternalRoute::Mcp => sources.dashboard.recall(request).await,
         InternalRoute::Health | InternalRoute::Ready | InternalRoute::Metrics | InternalRoute::Dashboard => {

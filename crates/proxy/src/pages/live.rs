@@ -1,4 +1,4 @@
-//! Conversations that go on, as the keeper knows them.
+//! Live conversations, as rows of a table.
 
 use mainstay_engine::transcript::Timestamp;
 use serde::Serialize;

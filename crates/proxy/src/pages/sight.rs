@@ -1,4 +1,4 @@
-//! What pages are drawn from: what the keeper says, where the store is, and the time.
+//! What pages are drawn from: what the session reports, where the store is, and the time.
 
 use http::StatusCode;
 
@@ -14,7 +14,7 @@ use crate::session::StoreLocation;
 /// What pages are drawn from.
 #[derive(Clone, Debug)]
 pub(super) struct PageInputs {
-    /// What the keeper says; none where it says nothing.
+    /// What the session reports; none where it does not answer.
     pub(super) overview: Option<SessionsOverview>,
     /// Where the store is.
     pub(super) archive: Option<StoreLocation>,

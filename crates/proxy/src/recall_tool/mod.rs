@@ -6,7 +6,7 @@
 //! byte for byte what came where the model does not call the tool.
 //!
 //! Not here: what recall finds, which is the business of [`recall`](crate::recall), and when conversations are compacted, which
-//! the keeper decides on its own.
+//! the session decides on its own.
 
 mod anthropic;
 mod chat;
@@ -93,7 +93,7 @@ impl RecallInjector {
 }
 
 impl InjectedRecall {
-    /// What goes out: what the keeper says, with our calls and results in the turns that they belong to.
+    /// What goes out: what the session says, with our calls and results in the turns that they belong to.
     pub fn goes_out(&mut self, body: Bytes, note: &RequestNote, outward: &UpstreamRequest) -> Bytes {
         self.conversation.clone_from(&note.conversation);
         let body = match &self.conversation {
@@ -182,7 +182,7 @@ impl InjectedRecall {
     }
 }
 
-/// How many bytes of results are put back at most. The keeper does not count them, so they have to fit between where it compacts
+/// How many bytes of results are put back at most. The session does not count them, so they have to fit between where it compacts
 /// and the window: an eighth of it, at three bytes a token.
 fn most_put_back(window: Option<u64>) -> usize {
     usize::try_from(window.unwrap_or(WINDOW) / 8 * 3).unwrap_or(usize::MAX)

@@ -1,4 +1,4 @@
-//! Our calls and their results, put back into the turns that they belong to. Only insertions: what the client and the keeper say
+//! Our calls and their results, put back into the turns that they belong to. Only insertions: what the client and the session say
 //! stays as it is. A turn that is not found, or no longer has a place for them, is left alone.
 
 use std::collections::HashMap;

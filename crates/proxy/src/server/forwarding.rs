@@ -1,4 +1,4 @@
-//! One request: in, to the keeper, on to the upstream, and its answer back.
+//! Forwards one request: reads its body, asks the session what to send, sends it to the upstream, and takes the answer back.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -47,12 +47,12 @@ use crate::session::fail_open::PromptComplaint;
 pub struct ServerSetup {
     /// What the operator has set.
     pub serving: ServerSettings,
-    /// Where the keeper is asked.
-    pub desk: FailOpenCaller,
+    /// Calls the session.
+    pub caller: FailOpenCaller,
     /// The way out.
     pub relay: Relay,
     /// The memory that bodies may take.
-    pub room: BodyMemory,
+    pub body_memory: BodyMemory,
     /// The tool that models are offered, where they are.
     pub offered: Option<Arc<RecallInjector>>,
 }
@@ -94,7 +94,7 @@ pub async fn exchange(
     };
     account.route = kept.route();
     headers::readable_encodings(&mut outward.headers);
-    let (body, permit) = request_body::collect(body, announced, &setup.serving.limits, &setup.room).await?;
+    let (body, permit) = request_body::collect(body, announced, &setup.serving.limits, &setup.body_memory).await?;
     account.received = body.len() as u64;
     account.permits.extend(permit);
     let incoming = session::IncomingRequest {
@@ -144,7 +144,7 @@ fn choose<'a, 'p>(
     })
 }
 
-/// Whether a request is the keeper's business: not where the client says otherwise, nor where it is packed.
+/// Whether a request is the session's business: not where the client says otherwise, nor where it is packed.
 fn may_be_kept(headers: &HeaderMap) -> bool {
     let bypassed = headers
         .get("x-mainstay-bypass")
@@ -185,7 +185,7 @@ async fn pass(
     }
 }
 
-/// A request that the keeper is asked about, before it goes out and where the provider complains.
+/// A request that the session is asked about, before it goes out and where the provider complains.
 async fn keep(
     setup: &ServerSetup,
     kept: ModelRoute,
@@ -198,7 +198,7 @@ async fn keep(
     if offer.is_some() {
         headers::unpacked(&mut outward.headers);
     }
-    let (outgoing, silence) = setup.desk.prepare(incoming).await;
+    let (outgoing, silence) = setup.caller.prepare(incoming).await;
     if let Some(silence) = silence {
         account.failed_open(silence.name());
     } else if outgoing.note.deed == RequestAction::FailedOpen {
@@ -221,12 +221,12 @@ async fn keep(
         drop(looked);
         let ticket;
         (head, looked, ticket) = attempt(setup, kept, outward, outgoing, &mut offer, account).await?;
-        account.ticket = ticket.map(|ticket| (setup.desk.clone(), ticket));
+        account.ticket = ticket.map(|ticket| (setup.caller.clone(), ticket));
     } else {
-        account.ticket = ticket.map(|ticket| (setup.desk.clone(), ticket));
+        account.ticket = ticket.map(|ticket| (setup.caller.clone(), ticket));
     }
     if let Some(offer) = offer.filter(|_| !kept.only_counts) {
-        let way = (&setup.relay, &setup.room, &setup.serving.limits);
+        let way = (&setup.relay, &setup.body_memory, &setup.serving.limits);
         (head, looked) = offer.answer(way, (head, looked), account).await?;
     }
     account.watch = Some(UsageReader::new(kept.form, &head.headers)).filter(|_| !kept.only_counts);
@@ -240,7 +240,7 @@ async fn ask_again(
     words: &str,
     account: &RequestRecord,
 ) -> Option<OutgoingRequest> {
-    match setup.desk.after(complaint, ticket, words).await {
+    match setup.caller.after(complaint, ticket, words).await {
         Ok(outgoing) => outgoing,
         Err(silence) => {
             account.failed_open(silence.name());
@@ -249,7 +249,7 @@ async fn ask_again(
     }
 }
 
-/// Sends what the keeper says, and looks at the answer.
+/// Sends what the session says, and looks at the answer.
 async fn attempt(
     setup: &ServerSetup,
     kept: ModelRoute,

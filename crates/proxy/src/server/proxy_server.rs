@@ -1,4 +1,4 @@
-//! The server: accepts, lets in, serves, and stops when it is told to.
+//! The server: accepts connections, checks access, dispatches requests, and stops when it is told to.
 
 use std::convert::Infallible;
 use std::future::pending;
@@ -128,7 +128,7 @@ impl ServerControls {
         Ok(())
     }
 
-    /// The books.
+    /// The request log, with the metrics.
     pub fn request_log(&self) -> Arc<RequestLog> {
         Arc::clone(&self.0.request_log)
     }
@@ -151,8 +151,8 @@ impl ActiveSetup {
             requests: Arc::new(Semaphore::new(serving.limits.requests)),
             dashboard: Dashboard::new(&*backend),
             setup: ServerSetup {
-                desk: FailOpenCaller::new(backend, serving.patience),
-                room: BodyMemory::new(serving.limits.bodies),
+                caller: FailOpenCaller::new(backend, serving.patience),
+                body_memory: BodyMemory::new(serving.limits.bodies),
                 relay,
                 offered,
                 serving,
@@ -349,7 +349,7 @@ async fn answer(
             },
             metrics: &shared.request_log.metrics,
             auth: &setup.serving.auth,
-            desk: &setup.desk,
+            caller: &setup.caller,
             dashboard: &active.dashboard,
         };
         let response = pages::page(&sources, page, &entered, request).await;

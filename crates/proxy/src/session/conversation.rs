@@ -1,4 +1,4 @@
-//! One conversation as far as the keeper has seen it: its chain, what each message costs, what stands for its beginning.
+//! One live conversation: the keys of its prefixes, the tokens of each message, and what replaces its prefix.
 
 use std::sync::Arc;
 use std::sync::Condvar;

@@ -3,7 +3,7 @@
 //! A call is one hop. It moves to a thread for blocking work once, and everything below is plain synchronous code there: also a
 //! request that seems light may wait for a lock or for the store. The caller waits for the operator's patience and no longer. A
 //! session that is too slow leaves the request as it came, or as it is composed without the pass that takes so long
-//! ([`FallbackSlot`]); so does one that panics, which ends at the wall in [`blocking`](crate::blocking).
+//! ([`FallbackSlot`]); so does one that panics, which ends at the wall in `blocking`.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,9 +1,15 @@
-//! What is known of the conversations that pass through, and what is sent in place of them.
+//! Sessions: which conversation a request continues, when it is compacted, and what is sent in its place.
 //!
-//! The server half asks four things: what to send for a request ([`SessionCompactor::prepare`]), what to send after the provider found
-//! it too long or malformed ([`SessionCompactor::after_overflow`], [`SessionCompactor::after_complaint`]), and, when the answer is through,
-//! what it reported ([`SessionCompactor::answered`]). None of them fails: where something of ours goes wrong, the request goes out as
-//! it came, and the [`RequestNote`] says why.
+//! One request, in order: [`fail_open`] moves it to a thread and waits no longer than the operator allows; `session_manager` parses
+//! it (`parsed_request`), finds its conversation (`session_cache`, `conversation`), learns what is new and asks `pass_timing`
+//! what is due; `pass_runner` makes a pass (`pass`, `worker`), which the store keeps (`store_handle`) before it is in force; and
+//! what goes out is composed of the request and the bytes that stand for its prefix (`prefix_replacement`). Where the provider
+//! refuses that, `refused_prompt` finds something else to send.
+//!
+//! The server calls [`SessionCompactor`] four times at most: [`prepare`](SessionCompactor::prepare), after an error
+//! [`after_overflow`](SessionCompactor::after_overflow) or [`after_complaint`](SessionCompactor::after_complaint), and, when the
+//! answer is through, [`answered`](SessionCompactor::answered). None of them fails: where something of ours goes wrong, the
+//! request goes out as it came, and the [`RequestNote`] says why.
 
 mod conversation;
 mod environment;
@@ -71,7 +77,7 @@ pub struct OutgoingRequest {
     pub extra_header: Option<(&'static str, &'static str)>,
     /// What was done, for headers, logs and metrics.
     pub note: RequestNote,
-    /// By which the keeper knows the request again; none where it has nothing to do with it.
+    /// The ticket for what comes back; none where the session has nothing to do with it.
     pub ticket: Option<RequestTicket>,
 }
 
@@ -91,7 +97,7 @@ impl OutgoingRequest {
     }
 }
 
-/// By which the keeper knows a request again.
+/// A request that went out, so that what comes back for it can be told apart.
 #[derive(Clone)]
 pub struct RequestTicket {
     taken: ParsedRequest,
@@ -106,28 +112,28 @@ impl std::fmt::Debug for RequestTicket {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // What is said stays out of logs.
         formatter
-            .debug_struct("Ticket")
+            .debug_struct("RequestTicket")
             .field("model", &self.model)
             .field("counted", &self.counted)
             .finish_non_exhaustive()
     }
 }
 
-/// Knows conversations.
+/// All sessions that pass through, and what is sent for them.
 #[derive(Clone)]
 pub struct SessionCompactor {
     runtime: Arc<SessionRuntime>,
 }
 
 impl SessionCompactor {
-    /// A keeper that remembers nothing yet but what its store holds.
+    /// Remembers nothing yet but what its store holds.
     pub fn new(settings: SessionSettings) -> Self {
         Self {
             runtime: Arc::new(SessionRuntime::new(settings)),
         }
     }
 
-    /// The same keeper with other settings: what it knows of conversations it goes on knowing.
+    /// The same sessions with other settings: what it knows of conversations it goes on knowing.
     pub fn renewed(&self, settings: SessionSettings) -> Self {
         Self {
             runtime: Arc::new(self.runtime.renewed(settings)),

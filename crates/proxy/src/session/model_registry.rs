@@ -1,4 +1,4 @@
-//! What is known of the models that requests name: limits, prices, and what our counts mean to them.
+//! A registry of the models that requests name: limits, prices, and the calibration of our token counts.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What people are shown of conversations: figures and names, no content.
+//! The status of all sessions for the dashboard: figures and names, no content.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Conversations by what they say: a key for every beginning of a list of messages.
+//! A request body, parsed, with a key for every prefix of its messages: by these keys a conversation is recognised.
 //!
 //! The key of a beginning follows from the key of the one that is a message shorter and from that message, so equal keys mean
 //! equal beginnings. Instructions at the head of a list are not part of it: agents write the date into them. Nor are reasoning

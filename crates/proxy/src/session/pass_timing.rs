@@ -1,4 +1,4 @@
-//! When a pass is made, and which.
+//! Decides before each request whether a pass is due, and which: at the threshold, or when it pays by the model's prices.
 
 use mainstay_engine::account::Budget;
 use mainstay_engine::account::Fit;

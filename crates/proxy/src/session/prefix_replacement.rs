@@ -1,4 +1,4 @@
-//! What is sent in place of a beginning, from one pass to the next: always the same bytes.
+//! The bytes that stand for a compacted prefix: always the same from one pass to the next.
 
 use bytes::Bytes;
 use bytes::BytesMut;
@@ -28,7 +28,7 @@ pub struct PrefixReplacement {
     pub checkpoint: String,
 }
 
-/// The mode of an epoch in which nothing was left out.
+/// The mode of a replacement in which nothing was left out.
 const REPAIR: &str = "repair";
 
 impl PrefixReplacement {
@@ -44,7 +44,7 @@ impl PrefixReplacement {
         }
     }
 
-    /// The name under which the store keeps the epoch of a beginning.
+    /// The name under which the store keeps the replacement of a prefix.
     pub fn name(key: &PrefixKey) -> String {
         format!("chain {}", hex(key))
     }
@@ -62,7 +62,7 @@ impl PrefixReplacement {
     }
 }
 
-/// The body to send: an epoch in place of what it stands for, trimmed results, and everything else byte for byte.
+/// The body to send: a replacement in place of what it stands for, trimmed results, and everything else byte for byte.
 pub fn compose(taken: &ParsedRequest, replacement: Option<&PrefixReplacement>, trims: &TrimmedResults) -> Bytes {
     let covered = replacement.map_or(0, |replacement| replacement.covers);
     let mut trimmed = trims.from(covered).peekable();

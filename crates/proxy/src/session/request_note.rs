@@ -1,4 +1,4 @@
-//! What was done with a request, for headers, logs and metrics. Holds no content.
+//! The action that was taken for a request, and why, for headers, logs and metrics. Holds no content.
 
 /// What was done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

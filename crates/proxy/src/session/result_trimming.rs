@@ -1,4 +1,4 @@
-//! Giant tool results, shrunk when they first come by. The whole of each is in the store before its small form goes out.
+//! Trims oversized tool results when they first come by. The whole of each is in the store before its small form goes out.
 //!
 //! What an output shrinks to follows from the output alone, so a proxy that was started anew, or another one, sends the same
 //! bytes for it.

@@ -1,4 +1,4 @@
-//! All conversations that are remembered, by the keys of their beginnings. What was not seen for the longest time is forgotten
+//! An LRU cache of conversations, by the keys of their beginnings. What was not seen for the longest time is forgotten
 //! first: a client sends everything again, and the store has what was put in its place.
 
 use std::collections::HashMap;
@@ -22,7 +22,7 @@ pub fn locked(shared: &SharedConversation) -> MutexGuard<'_, LiveConversation> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// All conversations that are remembered.
+/// An LRU cache of conversations.
 #[derive(Default)]
 pub struct SessionCache {
     by_key: HashMap<PrefixKey, u64>,

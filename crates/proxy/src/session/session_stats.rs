@@ -1,4 +1,4 @@
-//! How a conversation goes: its requests, what they cost, what they would have cost, and what earlier passes taught.
+//! Statistics of a session: its requests, what they cost, what they would have cost, and what earlier passes taught.
 
 use mainstay_engine::account::Budget;
 use mainstay_engine::account::Pressure;
@@ -20,7 +20,7 @@ pub struct SentPrompt {
     pub whole: u64,
 }
 
-/// How a conversation goes.
+/// Statistics of a session.
 #[derive(Clone, Debug)]
 pub struct SessionStats {
     /// When its first request came.

@@ -1,4 +1,4 @@
-//! The store as the keeper uses it: opened when it is needed, opened anew when somebody took it away.
+//! A handle to the store: opened when it is first needed, and again after the file was taken away.
 
 use std::path::Path;
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ struct OpenStore {
 }
 
 impl StoreHandle {
-    /// A desk for the store at a path; nothing is opened yet.
+    /// A handle for the store at a path; nothing is opened yet.
     pub fn new(path: PathBuf) -> Self {
         Self {
             path,
