@@ -142,7 +142,7 @@ impl InjectedRecall {
         self,
         (relay, room, limits): (&Relay, &BodyMemory, &ServerLimits),
         (mut head, mut looked): (Parts, InspectedAnswer),
-        account: &mut RequestRecord,
+        record: &mut RequestRecord,
     ) -> Result<(Parts, InspectedAnswer), HttpRefusal> {
         let is_plain = head.status == StatusCode::OK && !head.headers.contains_key(CONTENT_ENCODING);
         let Some((sent, outward)) = self.sent.filter(|_| is_plain) else {
@@ -154,11 +154,11 @@ impl InjectedRecall {
             silence: limits.silence,
             room: room.clone(),
             most: limits.body,
-            request_log: account.request_log(),
+            request_log: record.request_log(),
         };
         let course = ToolRounds::new(self.offered, self.form, self.tenant, self.conversation, way, sent);
         let first = Arc::new(OnceLock::new());
-        account.first_usage = Some(Arc::clone(&first));
+        record.first_usage = Some(Arc::clone(&first));
         if says(&head.headers, "text/event-stream") {
             head.headers.remove(CONTENT_LENGTH);
             looked = InspectedAnswer {

@@ -57,16 +57,16 @@ pub struct ServerSetup {
     pub offered: Option<Arc<RecallInjector>>,
 }
 
-/// Takes a request that was let in to its upstream and its answer back. A refusal gives the account back, to be closed.
+/// Takes a request that was let in to its upstream and its answer back. A refusal leaves the record open, to be closed by the caller.
 pub async fn exchange(
     setup: &ServerSetup,
     request: Request<Incoming>,
     entered: AdmittedRequest,
-    account: &mut RequestRecord,
+    record: &mut RequestRecord,
 ) -> Result<(http::response::Parts, InspectedAnswer), HttpRefusal> {
     let (mut head, body) = request.into_parts();
     let (upstream, path) = choose(setup, &head, &entered.path)?;
-    account.upstream.clone_from(&upstream.name);
+    record.upstream.clone_from(&upstream.name);
     let target = upstream.target(path, head.uri.query()).ok_or_else(|| {
         HttpRefusal::new(
             StatusCode::BAD_REQUEST,
@@ -90,13 +90,13 @@ pub async fn exchange(
         headers: head.headers,
     };
     let Some(kept) = kept else {
-        return pass(setup, outward, body, account).await;
+        return pass(setup, outward, body, record).await;
     };
-    account.route = kept.route();
+    record.route = kept.route();
     headers::readable_encodings(&mut outward.headers);
     let (body, permit) = request_body::collect(body, announced, &setup.serving.limits, &setup.body_memory).await?;
-    account.received = body.len() as u64;
-    account.permits.extend(permit);
+    record.received = body.len() as u64;
+    record.permits.extend(permit);
     let incoming = session::IncomingRequest {
         form: kept.form,
         body,
@@ -104,21 +104,21 @@ pub async fn exchange(
         pinned,
         only_counts: kept.only_counts,
     };
-    keep(setup, kept, outward, incoming, account).await
+    keep(setup, kept, outward, incoming, record).await
 }
 
-/// The answer as the client gets it; the account goes with it and is closed when it is through.
+/// The answer as the client gets it; the record goes with it and is closed when it is through.
 pub fn answer(
     setup: &ServerSetup,
     mut head: http::response::Parts,
     looked: InspectedAnswer,
-    mut account: RequestRecord,
+    mut record: RequestRecord,
 ) -> Response<ResponseBody> {
-    account.begins(head.status);
+    record.begins(head.status);
     headers::inbound(&mut head.headers);
-    headers::tell(&mut head.headers, &account.note);
+    headers::tell(&mut head.headers, &record.note);
     let silence = setup.serving.limits.silence;
-    let passing = UpstreamBody::new(looked.held, looked.rest, silence, Box::new(account));
+    let passing = UpstreamBody::new(looked.held, looked.rest, silence, Box::new(record));
     Response::from_parts(head, ResponseBody::Upstream(Box::new(passing)))
 }
 
@@ -169,16 +169,16 @@ async fn pass(
     setup: &ServerSetup,
     outward: UpstreamRequest,
     body: Incoming,
-    account: &mut RequestRecord,
+    record: &mut RequestRecord,
 ) -> Result<(http::response::Parts, InspectedAnswer), HttpRefusal> {
-    account.route = "pass";
-    account.note = RequestNote {
+    record.route = "pass";
+    record.note = RequestNote {
         deed: RequestAction::PassedThrough,
         ..RequestNote::default()
     };
     let (upload, passed) = UploadBody::new(body, &setup.serving.limits);
-    let sent = send(setup, outward, Box::pin(upload), account).await;
-    account.received = passed.bytes();
+    let sent = send(setup, outward, Box::pin(upload), record).await;
+    record.received = passed.bytes();
     match sent {
         Ok(response) => Ok(answer_inspection::unseen(response)),
         Err(refusal) => Err(passed.refusal().unwrap_or(refusal)),
@@ -191,7 +191,7 @@ async fn keep(
     kept: ModelRoute,
     mut outward: UpstreamRequest,
     mut incoming: session::IncomingRequest,
-    account: &mut RequestRecord,
+    record: &mut RequestRecord,
 ) -> Result<(http::response::Parts, InspectedAnswer), HttpRefusal> {
     let since = Instant::now();
     let mut offer = setup.offered.as_ref().and_then(|offered| offered.offer(&mut incoming));
@@ -200,36 +200,36 @@ async fn keep(
     }
     let (outgoing, silence) = setup.caller.prepare(incoming).await;
     if let Some(silence) = silence {
-        account.failed_open(silence.name());
+        record.failed_open(silence.name());
     } else if outgoing.note.deed == RequestAction::FailedOpen {
-        account.failed_open("keeper");
+        record.failed_open("keeper");
     }
-    account.goes_out(since);
+    record.goes_out(since);
     let again = outgoing.ticket.is_some().then(|| outward.again());
-    let (mut head, mut looked, ticket) = attempt(setup, kept, outward, outgoing, &mut offer, account).await?;
+    let (mut head, mut looked, ticket) = attempt(setup, kept, outward, outgoing, &mut offer, record).await?;
     if let (Some((complaint, words)), Some(ticket), Some(outward)) = (&looked.complaint, &ticket, again)
-        && let Some(outgoing) = ask_again(setup, *complaint, ticket, words, account).await
+        && let Some(outgoing) = ask_again(setup, *complaint, ticket, words, record).await
     {
         if let (PromptComplaint::Malformed, Some(offer)) = (complaint, &mut offer) {
             offer.complained();
         }
-        account.goes_again(match complaint {
+        record.goes_again(match complaint {
             PromptComplaint::Overflow => "overflow",
             PromptComplaint::Malformed => "malformed",
         });
         // What the provider said the first time is dropped, and its connection with it.
         drop(looked);
         let ticket;
-        (head, looked, ticket) = attempt(setup, kept, outward, outgoing, &mut offer, account).await?;
-        account.ticket = ticket.map(|ticket| (setup.caller.clone(), ticket));
+        (head, looked, ticket) = attempt(setup, kept, outward, outgoing, &mut offer, record).await?;
+        record.ticket = ticket.map(|ticket| (setup.caller.clone(), ticket));
     } else {
-        account.ticket = ticket.map(|ticket| (setup.caller.clone(), ticket));
+        record.ticket = ticket.map(|ticket| (setup.caller.clone(), ticket));
     }
     if let Some(offer) = offer.filter(|_| !kept.only_counts) {
         let way = (&setup.relay, &setup.body_memory, &setup.serving.limits);
-        (head, looked) = offer.answer(way, (head, looked), account).await?;
+        (head, looked) = offer.answer(way, (head, looked), record).await?;
     }
-    account.watch = Some(UsageReader::new(kept.form, &head.headers)).filter(|_| !kept.only_counts);
+    record.watch = Some(UsageReader::new(kept.form, &head.headers)).filter(|_| !kept.only_counts);
     Ok((head, looked))
 }
 
@@ -238,12 +238,12 @@ async fn ask_again(
     complaint: PromptComplaint,
     ticket: &session::RequestTicket,
     words: &str,
-    account: &RequestRecord,
+    record: &RequestRecord,
 ) -> Option<OutgoingRequest> {
     match setup.caller.after(complaint, ticket, words).await {
         Ok(outgoing) => outgoing,
         Err(silence) => {
-            account.failed_open(silence.name());
+            record.failed_open(silence.name());
             None
         }
     }
@@ -256,17 +256,17 @@ async fn attempt(
     mut outward: UpstreamRequest,
     outgoing: OutgoingRequest,
     offer: &mut Option<InjectedRecall>,
-    account: &mut RequestRecord,
+    record: &mut RequestRecord,
 ) -> Result<(http::response::Parts, InspectedAnswer, Option<session::RequestTicket>), HttpRefusal> {
-    account.note = outgoing.note;
+    record.note = outgoing.note;
     if let Some((name, word)) = outgoing.extra_header {
         headers::add_word(&mut outward.headers, name, word);
     }
     let body = match offer {
-        Some(offer) => offer.goes_out(outgoing.body, &account.note, &outward),
+        Some(offer) => offer.goes_out(outgoing.body, &record.note, &outward),
         None => outgoing.body,
     };
-    let response = send(setup, outward, whole(body), account).await?;
+    let response = send(setup, outward, whole(body), record).await?;
     let (head, looked) = match outgoing.ticket {
         Some(_) => answer_inspection::look(kept.form, response).await,
         None => answer_inspection::unseen(response),
@@ -279,8 +279,8 @@ async fn send(
     setup: &ServerSetup,
     outward: UpstreamRequest,
     body: Outbound,
-    account: &RequestRecord,
+    record: &RequestRecord,
 ) -> Result<Response<Incoming>, HttpRefusal> {
     let sent = outward.send(&setup.relay, setup.serving.limits.silence, body).await;
-    sent.inspect_err(|refusal| account.unanswered(refusal.code))
+    sent.inspect_err(|refusal| record.unanswered(refusal.code))
 }

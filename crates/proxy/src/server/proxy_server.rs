@@ -317,9 +317,9 @@ impl Drop for CountedConnection {
 }
 
 async fn respond(shared: Arc<ServerState>, request: Request<Incoming>) -> Response<ResponseBody> {
-    let account = shared.request_log.open();
-    let id = HeaderValue::from_str(&account.id);
-    let mut response = answer(&shared, request, account).await;
+    let record = shared.request_log.open();
+    let id = HeaderValue::from_str(&record.id);
+    let mut response = answer(&shared, request, record).await;
     if let Ok(id) = id {
         response.headers_mut().insert("x-mainstay-request", id);
     }
@@ -329,18 +329,18 @@ async fn respond(shared: Arc<ServerState>, request: Request<Incoming>) -> Respon
 async fn answer(
     shared: &Arc<ServerState>,
     request: Request<Incoming>,
-    mut account: RequestRecord,
+    mut record: RequestRecord,
 ) -> Response<ResponseBody> {
     let active = shared.active();
     let (head, body) = request.into_parts();
     let entered = match active.setup.serving.auth.enter(&head) {
         Ok(entered) => entered,
-        Err(refusal) => return refuse(&refusal, account),
+        Err(refusal) => return refuse(&refusal, record),
     };
-    account.tenant.clone_from(&entered.tenant);
+    record.tenant.clone_from(&entered.tenant);
     let request = Request::from_parts(head, body);
     if let Some(page) = routing::internal_route(&entered.path) {
-        account.route = "own";
+        record.route = "own";
         let setup = &active.setup;
         let sources = PageSources {
             readiness: match *shared.stage.borrow() {
@@ -353,22 +353,22 @@ async fn answer(
             dashboard: &active.dashboard,
         };
         let response = pages::page(&sources, page, &entered, request).await;
-        account.answered(response.status());
+        record.answered(response.status());
         return response;
     }
     let Ok(permit) = Arc::clone(&active.requests).try_acquire_owned() else {
         let words = "more requests are under way than proxy.requests allows; try again";
         let refusal = HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, "busy", words).retry_after(1);
-        return refuse(&refusal, account);
+        return refuse(&refusal, record);
     };
-    account.permits.push(permit);
-    match forwarding::exchange(&active.setup, request, entered, &mut account).await {
-        Ok((head, looked)) => forwarding::answer(&active.setup, head, looked, account),
-        Err(refusal) => refuse(&refusal, account),
+    record.permits.push(permit);
+    match forwarding::exchange(&active.setup, request, entered, &mut record).await {
+        Ok((head, looked)) => forwarding::answer(&active.setup, head, looked, record),
+        Err(refusal) => refuse(&refusal, record),
     }
 }
 
-fn refuse(refusal: &HttpRefusal, account: RequestRecord) -> Response<ResponseBody> {
-    account.refused(refusal);
+fn refuse(refusal: &HttpRefusal, record: RequestRecord) -> Response<ResponseBody> {
+    record.refused(refusal);
     refusal.answer()
 }
