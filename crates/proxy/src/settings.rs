@@ -23,7 +23,7 @@ pub enum PassTiming {
 }
 
 /// Models that write summaries in the background.
-pub struct SummaryWriters {
+pub struct SummaryModels {
     /// The models that get records, in order.
     pub chain: Chain,
     /// What they are asked with.
@@ -31,7 +31,7 @@ pub struct SummaryWriters {
 }
 
 /// How conversations are kept.
-pub struct SessionSettings {
+pub struct CompactionSettings {
     /// Where the store is.
     pub store: PathBuf,
     /// How they are compacted.
@@ -45,7 +45,7 @@ pub struct SessionSettings {
     /// What is hidden from blocks and summaries.
     pub redact: Options,
     /// Who writes summaries; without anybody, the ledger stands alone.
-    pub writing: Option<SummaryWriters>,
+    pub writing: Option<SummaryModels>,
     /// Tool results of more tokens are shrunk when they first come by.
     pub trim: Option<u64>,
     /// How long a request may be held up by us, in all.
@@ -54,7 +54,7 @@ pub struct SessionSettings {
     pub memory: usize,
 }
 
-impl SessionSettings {
+impl CompactionSettings {
     /// How conversations are kept where nobody says anything but where the store is: by prices, without models, and nothing shrunk.
     pub fn at(store: PathBuf) -> Self {
         Self {

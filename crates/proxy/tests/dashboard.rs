@@ -18,7 +18,7 @@ use mainstay_proxy::http::auth::AuthPolicy;
 use mainstay_proxy::http::auth::ProxyToken;
 use mainstay_proxy::session::SessionCompactor;
 use mainstay_proxy::settings::PassTiming;
-use mainstay_proxy::settings::SessionSettings;
+use mainstay_proxy::settings::CompactionSettings;
 use mainstay_tests::conversation::Form;
 use mainstay_tests::upstream::Agent;
 use mainstay_tests::upstream::Scenario;
@@ -284,11 +284,11 @@ fn clients_do_not_see_each_other() {
 fn a_session_that_was_compacted_on_its_way_is_shown_as_it_is() {
     let upstream = Upstream::start(Scenario::tool_loop(40).window(32_000));
     let folder = tempfile::tempdir().unwrap();
-    let keeper = SessionCompactor::new(SessionSettings {
+    let keeper = SessionCompactor::new(CompactionSettings {
         timing: PassTiming::Threshold,
         window: Some(32_000),
         patience: Duration::from_secs(600),
-        ..SessionSettings::at(folder.path().join("store.db"))
+        ..CompactionSettings::at(folder.path().join("store.db"))
     });
     let proxy = Proxy::serve(Arc::new(keeper), &upstream.url(), AuthPolicy::default());
     let run = Agent::new(Form::Anthropic, &format!("http://{}", proxy.address)).run(150);

@@ -18,19 +18,19 @@ use mainstay_proxy::log::EventLog;
 use mainstay_proxy::server::ProxyServer;
 use mainstay_proxy::session::SessionCompactor;
 use mainstay_proxy::settings::PassTiming;
-use mainstay_proxy::settings::SessionSettings;
+use mainstay_proxy::settings::CompactionSettings;
 use mainstay_tests::conversation::Form;
 use mainstay_tests::upstream::Agent;
 use mainstay_tests::upstream::Scenario;
 use mainstay_tests::upstream::Upstream;
 use tokio::sync::oneshot;
 
-fn keeping(store: &Path, timing: PassTiming, window: Option<u64>) -> SessionSettings {
-    SessionSettings {
+fn keeping(store: &Path, timing: PassTiming, window: Option<u64>) -> CompactionSettings {
+    CompactionSettings {
         timing,
         window,
         patience: Duration::from_secs(600),
-        ..SessionSettings::at(store.to_owned())
+        ..CompactionSettings::at(store.to_owned())
     }
 }
 
@@ -43,7 +43,7 @@ struct Proxy {
 }
 
 impl Proxy {
-    fn start(upstream: &Upstream, keeping: SessionSettings) -> Self {
+    fn start(upstream: &Upstream, keeping: CompactionSettings) -> Self {
         let keeper = SessionCompactor::new(keeping);
         let target = Target::read(&upstream.url(), UpstreamPermissions::default()).expect("the address is one");
         let serving = ServerSettings {

@@ -8,8 +8,8 @@ use mainstay_engine::decide::EconomicPolicy;
 use mainstay_engine::summary::prompts::Prompts;
 use mainstay_llm::chain::Chain;
 use mainstay_proxy::settings::PassTiming;
-use mainstay_proxy::settings::SessionSettings;
-use mainstay_proxy::settings::SummaryWriters;
+use mainstay_proxy::settings::CompactionSettings;
+use mainstay_proxy::settings::SummaryModels;
 
 use crate::compact::summary;
 use crate::config::EngineChoice;
@@ -22,10 +22,10 @@ use crate::screen::Screen;
 const GIANT: u64 = 25_000;
 
 /// How conversations are kept.
-pub fn keeping(settings: &Settings, screen: &mut Screen) -> anyhow::Result<SessionSettings> {
+pub fn keeping(settings: &Settings, screen: &mut Screen) -> anyhow::Result<CompactionSettings> {
     let proxy = &settings.proxy;
     check(settings)?;
-    Ok(SessionSettings {
+    Ok(CompactionSettings {
         store: settings.store_path()?,
         policy: settings.policy.clone(),
         timing: match proxy.timing {
@@ -57,7 +57,7 @@ fn check(settings: &Settings) -> anyhow::Result<()> {
 }
 
 /// Who writes summaries; nobody where none is configured, or none can be asked.
-fn writing(settings: &Settings, screen: &mut Screen) -> anyhow::Result<Option<SummaryWriters>> {
+fn writing(settings: &Settings, screen: &mut Screen) -> anyhow::Result<Option<SummaryModels>> {
     if matches!(settings.engine, EngineChoice::Prune | EngineChoice::Ledger) {
         return Ok(None);
     }
@@ -81,5 +81,5 @@ fn writing(settings: &Settings, screen: &mut Screen) -> anyhow::Result<Option<Su
     let mut chain = Chain::new(Arc::new(summary::client(asking)?), configured.models, seed);
     chain.patience.attempts = asking.attempts;
     chain.deadline = Some(asking.deadline);
-    Ok(Some(SummaryWriters { chain, prompts }))
+    Ok(Some(SummaryModels { chain, prompts }))
 }

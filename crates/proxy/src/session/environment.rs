@@ -6,16 +6,16 @@ use std::time::UNIX_EPOCH;
 use mainstay_engine::transcript::Timestamp;
 
 use crate::session::store_handle::StoreHandle;
-use crate::settings::SessionSettings;
+use crate::settings::CompactionSettings;
 
 /// What all sessions share.
 pub struct SessionEnvironment {
-    pub settings: SessionSettings,
+    pub settings: CompactionSettings,
     pub store: StoreHandle,
 }
 
 impl SessionEnvironment {
-    pub fn new(settings: SessionSettings) -> Self {
+    pub fn new(settings: CompactionSettings) -> Self {
         let store = StoreHandle::new(settings.store.clone());
         if store.is_there() {
             // The first request shall not wait for it; whatever is wrong shows again when it is needed.

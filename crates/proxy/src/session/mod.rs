@@ -45,7 +45,7 @@ use crate::session::fallback_slot::FallbackSlot;
 use crate::session::parsed_request::ParsedRequest;
 use crate::session::session_cache::SharedConversation;
 use crate::session::session_manager::SessionRuntime;
-use crate::settings::SessionSettings;
+use crate::settings::CompactionSettings;
 
 pub use overview::SessionStatus;
 pub use overview::SessionsOverview;
@@ -127,14 +127,14 @@ pub struct SessionCompactor {
 
 impl SessionCompactor {
     /// Remembers nothing yet but what its store holds.
-    pub fn new(settings: SessionSettings) -> Self {
+    pub fn new(settings: CompactionSettings) -> Self {
         Self {
             runtime: Arc::new(SessionRuntime::new(settings)),
         }
     }
 
     /// The same sessions with other settings: what it knows of conversations it goes on knowing.
-    pub fn renewed(&self, settings: SessionSettings) -> Self {
+    pub fn renewed(&self, settings: CompactionSettings) -> Self {
         Self {
             runtime: Arc::new(self.runtime.renewed(settings)),
         }

@@ -41,8 +41,8 @@ use crate::session::result_trimming::TrimmedResults;
 use crate::session::store_handle::StoreHandle;
 use crate::session::worker::Worker;
 use crate::session::worker::read;
-use crate::settings::SessionSettings;
-use crate::settings::SummaryWriters;
+use crate::settings::CompactionSettings;
+use crate::settings::SummaryModels;
 
 /// Said where the newest words or results would have to go into the block.
 const SQUEEZED: &str = "the newest words and the newest step alone leave no room";
@@ -123,7 +123,7 @@ impl PassError {
 }
 
 /// Lets a worker learn a conversation ahead of the pass that will come.
-pub fn warm_up(task: PassTask, keeping: &SessionSettings, desk: &StoreHandle) -> Result<Box<Worker>, PassError> {
+pub fn warm_up(task: PassTask, keeping: &CompactionSettings, desk: &StoreHandle) -> Result<Box<Worker>, PassError> {
     let body = compose(&task.taken, None, &task.trims);
     let document = read(task.taken.form, &body)?;
     at_work(
@@ -143,7 +143,7 @@ fn at_work(
     taken: &ParsedRequest,
     conversation: &str,
     family: Family,
-    keeping: &SessionSettings,
+    keeping: &CompactionSettings,
     desk: &StoreHandle,
 ) -> Result<Box<Worker>, PassError> {
     let known = known.filter(|worker| worker.fits(document, taken.len(), family));
@@ -158,9 +158,9 @@ fn at_work(
 /// Makes a pass, with models where they are given, and keeps it.
 pub fn make(
     mut task: PassTask,
-    keeping: &SessionSettings,
+    keeping: &CompactionSettings,
     desk: &StoreHandle,
-    writing: Option<&SummaryWriters>,
+    writing: Option<&SummaryModels>,
 ) -> Result<PreparedPass, PassError> {
     let started = Instant::now();
     let body = compose(&task.taken, None, &task.trims);
@@ -254,7 +254,7 @@ fn attempts(
     document: &Document,
     task: &PassTask,
     situation: Situation,
-    writing: Option<&SummaryWriters>,
+    writing: Option<&SummaryModels>,
 ) -> Result<(Outcome, Option<Spent>), String> {
     let ordered = &task.order.policy;
     let room = task.budget.window - task.budget.output;
@@ -308,7 +308,7 @@ fn pass(
     budget: &Budget,
     policy: &Policy,
     situation: Situation,
-    writing: Option<&SummaryWriters>,
+    writing: Option<&SummaryModels>,
 ) -> (Outcome, Option<Spent>) {
     let compactor = &mut worker.compactor;
     let Some(writing) = writing else {

@@ -14,7 +14,7 @@ use mainstay_engine::transcript::Timestamp;
 
 use crate::session::session_stats::SessionStats;
 use crate::settings::PassTiming;
-use crate::settings::SessionSettings;
+use crate::settings::CompactionSettings;
 
 /// The part of the window that prompts may fill, in hundredths: counts are estimates, and answers need room.
 const FILLED: u64 = 90;
@@ -90,7 +90,7 @@ impl PromptState<'_> {
 }
 
 /// What to do before a request. Asked once a request: it counts what was paid.
-pub fn due(settings: &SessionSettings, stats: &mut SessionStats, sight: &PromptState<'_>) -> PassDecision {
+pub fn due(settings: &CompactionSettings, stats: &mut SessionStats, sight: &PromptState<'_>) -> PassDecision {
     let is_must = sight.prompt > sight.limit();
     let due = match (settings.timing, sight.profile) {
         (PassTiming::Never, _) => {
@@ -113,7 +113,7 @@ pub fn due(settings: &SessionSettings, stats: &mut SessionStats, sight: &PromptS
     }
 }
 
-fn at_threshold(settings: &SessionSettings, sight: &PromptState<'_>) -> PassDecision {
+fn at_threshold(settings: &CompactionSettings, sight: &PromptState<'_>) -> PassDecision {
     let threshold = sight.budget.threshold;
     let reached = |hundredths: u64| u128::from(sight.prompt) * 100 >= u128::from(threshold) * u128::from(hundredths);
     let order = |reason: String| {
@@ -144,7 +144,7 @@ fn at_threshold(settings: &SessionSettings, sight: &PromptState<'_>) -> PassDeci
 }
 
 fn economic(
-    settings: &SessionSettings,
+    settings: &CompactionSettings,
     stats: &mut SessionStats,
     sight: &PromptState<'_>,
     profile: &Profile,

@@ -47,7 +47,7 @@ use crate::session::session_cache::locked;
 use crate::session::session_stats::SentPrompt;
 use crate::session::session_stats::SessionStats;
 use crate::settings::PassTiming;
-use crate::settings::SessionSettings;
+use crate::settings::CompactionSettings;
 
 /// After a pass that was refused, none is tried until so many messages more have come.
 const REFUSED_FOR: usize = 4;
@@ -71,7 +71,7 @@ pub struct SessionRuntime {
 }
 
 impl SessionRuntime {
-    pub fn new(settings: SessionSettings) -> Self {
+    pub fn new(settings: CompactionSettings) -> Self {
         Self {
             environment: Arc::new(SessionEnvironment::new(settings)),
             models: ModelRegistry::default(),
@@ -80,7 +80,7 @@ impl SessionRuntime {
         }
     }
 
-    pub fn renewed(&self, settings: SessionSettings) -> Self {
+    pub fn renewed(&self, settings: CompactionSettings) -> Self {
         let renewed = Self::new(settings);
         *renewed.cache() = std::mem::take(&mut *self.cache());
         renewed

@@ -20,7 +20,7 @@ use mainstay_wire::source::Source;
 
 use crate::session::parsed_request::ParsedRequest;
 use crate::session::store_handle::StoreHandle;
-use crate::settings::SessionSettings;
+use crate::settings::CompactionSettings;
 
 /// Reads a body as its form has it.
 pub fn read(form: WireForm, body: &Bytes) -> Result<Document, ReadError> {
@@ -47,7 +47,7 @@ impl Worker {
         chain: usize,
         conversation: &str,
         family: Family,
-        keeping: &SessionSettings,
+        keeping: &CompactionSettings,
         desk: &StoreHandle,
     ) -> Result<Self, StoreError> {
         let messages = document.transcript.messages();

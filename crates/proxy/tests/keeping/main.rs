@@ -18,8 +18,8 @@ use mainstay_proxy::session::RequestAction;
 use mainstay_proxy::session::SessionCompactor;
 use mainstay_proxy::session::fail_open::FailOpenCaller;
 use mainstay_proxy::settings::PassTiming;
-use mainstay_proxy::settings::SessionSettings;
-use mainstay_proxy::settings::SummaryWriters;
+use mainstay_proxy::settings::CompactionSettings;
+use mainstay_proxy::settings::SummaryModels;
 use mainstay_tests::server::Received;
 use mainstay_tests::server::Script;
 use mainstay_tests::server::Server;
@@ -35,12 +35,12 @@ use crate::agent::shortened;
 
 const FORMS: [WireForm; 3] = [WireForm::Chat, WireForm::Responses, WireForm::Anthropic];
 
-fn keeping(store: &Path, window: u64) -> SessionSettings {
-    SessionSettings {
+fn keeping(store: &Path, window: u64) -> CompactionSettings {
+    CompactionSettings {
         timing: PassTiming::Threshold,
         window: Some(window),
         patience: Duration::from_secs(600),
-        ..SessionSettings::at(store.to_owned())
+        ..CompactionSettings::at(store.to_owned())
     }
 }
 
@@ -153,7 +153,7 @@ async fn a_store_that_cannot_be_used_lets_requests_through() {
 #[tokio::test]
 async fn a_prompt_that_the_provider_refuses_is_shortened() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = SessionSettings {
+    let settings = CompactionSettings {
         timing: PassTiming::Never,
         window: None,
         ..keeping(&folder.path().join("store.db"), 0)
@@ -205,7 +205,7 @@ async fn malformed_history_is_repaired_when_the_provider_complains() {
 async fn giant_results_are_shrunk_once_and_the_same_everywhere() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("store.db");
-    let settings = || SessionSettings {
+    let settings = || CompactionSettings {
         trim: Some(2_000),
         ..keeping(&store, 200_000)
     };
@@ -229,7 +229,7 @@ async fn giant_results_are_shrunk_once_and_the_same_everywhere() {
 #[tokio::test]
 async fn the_economic_policy_fits_too() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = SessionSettings {
+    let settings = CompactionSettings {
         timing: PassTiming::Economic(EconomicPolicy::default()),
         ..keeping(&folder.path().join("store.db"), 16_000)
     };
@@ -262,8 +262,8 @@ async fn a_summary_is_written_in_the_background_and_in_force_when_it_is_due() {
     let folder = tempfile::tempdir().unwrap();
     let endpoint = Endpoint::new("writer", &server.url(), WireForm::Chat);
     let model = Model::new("writer", "writer", endpoint, 1_000_000, 16_000);
-    let settings = SessionSettings {
-        writing: Some(SummaryWriters {
+    let settings = CompactionSettings {
+        writing: Some(SummaryModels {
             chain: Chain::new(Arc::new(Client::new()), vec![model], 1),
             prompts: Prompts::default(),
         }),
@@ -319,7 +319,7 @@ async fn a_step_that_would_fill_the_window_goes_out_shortened_and_stays_so() {
 async fn words_that_alone_do_not_fit_are_nobody_s_to_cut() {
     for timing in [PassTiming::Threshold, PassTiming::Economic(EconomicPolicy::default())] {
         let folder = tempfile::tempdir().unwrap();
-        let settings = SessionSettings {
+        let settings = CompactionSettings {
             timing,
             ..keeping(&folder.path().join("store.db"), 16_000)
         };
@@ -358,7 +358,7 @@ async fn an_odd_refusal_of_a_small_prompt_is_no_lesson() {
 #[tokio::test]
 async fn reasoning_that_is_left_out_later_shifts_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = SessionSettings {
+    let settings = CompactionSettings {
         trim: Some(500),
         ..keeping(&folder.path().join("store.db"), 200_000)
     };
@@ -391,7 +391,7 @@ async fn reasoning_that_is_left_out_later_shifts_nothing() {
 #[tokio::test]
 async fn a_mark_of_the_cache_does_not_stay_behind_in_a_shrunk_result() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = SessionSettings {
+    let settings = CompactionSettings {
         trim: Some(500),
         ..keeping(&folder.path().join("store.db"), 200_000)
     };
@@ -415,7 +415,7 @@ async fn a_mark_of_the_cache_does_not_stay_behind_in_a_shrunk_result() {
 #[tokio::test]
 async fn a_pass_that_takes_too_long_goes_on_without_its_request() {
     let folder = tempfile::tempdir().unwrap();
-    let keeper = SessionCompactor::new(SessionSettings {
+    let keeper = SessionCompactor::new(CompactionSettings {
         patience: Duration::ZERO,
         ..keeping(&folder.path().join("store.db"), 8_000)
     });

@@ -21,7 +21,7 @@ use mainstay_proxy::recall::SecretVisibility;
 use mainstay_proxy::server::ProxyServer;
 use mainstay_proxy::session::SessionCompactor;
 use mainstay_proxy::settings::PassTiming;
-use mainstay_proxy::settings::SessionSettings;
+use mainstay_proxy::settings::CompactionSettings;
 use mainstay_tests::conversation::Form;
 use mainstay_tests::upstream::Agent;
 use serde_json::Value;
@@ -33,12 +33,12 @@ const HIDDEN: Options = Options {
     pii: false,
 };
 
-fn keeping(store: &Path, timing: PassTiming) -> SessionSettings {
-    SessionSettings {
+fn keeping(store: &Path, timing: PassTiming) -> CompactionSettings {
+    CompactionSettings {
         timing,
         window: Some(32_000),
         patience: Duration::from_secs(600),
-        ..SessionSettings::at(store.to_owned())
+        ..CompactionSettings::at(store.to_owned())
     }
 }
 

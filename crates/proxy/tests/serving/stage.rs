@@ -26,7 +26,7 @@ use mainstay_proxy::server::ServerControls;
 use mainstay_proxy::session::SessionCompactor;
 use mainstay_proxy::session::fail_open::SessionBackend;
 use mainstay_proxy::settings::PassTiming;
-use mainstay_proxy::settings::SessionSettings;
+use mainstay_proxy::settings::CompactionSettings;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
@@ -58,11 +58,11 @@ pub fn serving(upstream: &str) -> ServerSettings {
 
 /// The keeper itself.
 pub fn keeper(store: &Path) -> SessionCompactor {
-    SessionCompactor::new(SessionSettings {
+    SessionCompactor::new(CompactionSettings {
         timing: PassTiming::Threshold,
         patience: Duration::from_secs(20),
         memory: 1 << 20,
-        ..SessionSettings::at(store.join("store.db"))
+        ..CompactionSettings::at(store.join("store.db"))
     })
 }
 
