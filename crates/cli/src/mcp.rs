@@ -9,10 +9,9 @@ use std::path::PathBuf;
 use clap::Args;
 use mainstay_llm::secret::Secret;
 use mainstay_proxy::mcp;
-use mainstay_proxy::mcp::Guard;
+use mainstay_proxy::mcp::McpGuard;
 use mainstay_proxy::recall::Recall;
-use mainstay_proxy::recall::Scope;
-use mainstay_proxy::recall::Secrets;
+use mainstay_proxy::recall::RecallScope;
 
 use crate::config::AddressChoice;
 use crate::config::Configuration;
@@ -95,20 +94,16 @@ fn recall(arguments: &Arguments, configuration: &Configuration) -> anyhow::Resul
         pii: arguments.pii,
         ..Overrides::default()
     })?;
-    let secrets = match arguments.raw {
-        true => Secrets::Shown,
-        // As with everything else that a model is shown of a history.
-        false => Secrets::Hidden(settings.redact.of_history()),
-    };
+    let redaction = settings.redaction_unless(arguments.raw);
     let scope = match &arguments.conversation {
-        Some(beginning) => Scope::Conversation(beginning.clone()),
-        None => Scope::Everything,
+        Some(beginning) => RecallScope::Conversation(beginning.clone()),
+        None => RecallScope::Everything,
     };
-    Ok(Recall::new(settings.store_path()?, secrets, scope))
+    Ok(Recall::new(settings.store_path()?, redaction, scope))
 }
 
-fn guard(arguments: &Arguments) -> anyhow::Result<Guard> {
-    let mut guard = Guard::new();
+fn guard(arguments: &Arguments) -> anyhow::Result<McpGuard> {
+    let mut guard = McpGuard::new();
     if let Some(token) = token(arguments.token_file.clone())? {
         guard = guard.with_token(token);
     }
@@ -130,7 +125,7 @@ fn token(file: Option<PathBuf>) -> anyhow::Result<Option<Secret>> {
     place.read(&environment::variable).map_err(|why| anyhow::anyhow!(why))
 }
 
-async fn over_http(address: SocketAddr, recall: Recall, guard: Guard, screen: &mut Screen) -> anyhow::Result<()> {
+async fn over_http(address: SocketAddr, recall: Recall, guard: McpGuard, screen: &mut Screen) -> anyhow::Result<()> {
     let listening = mcp::listen(address, recall, guard).await?;
     let address = listening.address().unwrap_or(address);
     screen.line(&format!("listening on http://{address}{}", mcp::PATH))?;

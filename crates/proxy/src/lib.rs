@@ -1,58 +1,29 @@
 //! The proxy: any agent, no code change. It stands between an agent and its provider, recognises conversations by what
 //! they say, and sends them on in a form that fits.
 //!
-//! Two halves. The server half reads requests, asks the keeper what to send, sends it on, and streams the answer back as
-//! it comes. The [`keeper`] half knows conversations: it never speaks to the network about them, and whatever goes wrong in
-//! it, the request goes out as it came.
+//! From the bottom up: [`session`] knows conversations and decides what is sent for a request; it never speaks to the network
+//! about them, and whatever goes wrong in it, the request goes out as it came. [`http`] is what HTTP needs, one job a file.
+//! [`recall`], [`mcp`] and [`recall_tool`] give agents back what was compacted away, `pages` show it to people, and
+//! [`server`] puts all of it together.
 
 pub mod settings;
-
-pub mod keeper;
-
-pub mod counsel;
 
 pub mod log;
 
 pub mod metrics;
 
-pub mod passing;
+mod blocking;
 
-pub mod refusal;
+pub mod session;
 
-pub mod route;
-
-pub mod upstreams;
-
-pub mod door;
-
-pub mod serving;
-
-pub mod headers;
-
-mod framing;
-
-mod line;
-
-pub mod watch;
-
-pub mod books;
-
-pub mod upload;
-
-pub mod refused;
-
-pub mod outward;
+pub mod http;
 
 pub mod recall;
 
-pub mod offered;
-
-pub mod exchange;
+pub mod recall_tool;
 
 pub mod mcp;
 
-mod dashboard;
-
-mod own;
+mod pages;
 
 pub mod server;

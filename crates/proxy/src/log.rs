@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// How much matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
+pub enum LogLevel {
     /// Nothing is said.
     Quiet,
     /// What an operator has to look at.
@@ -20,21 +20,21 @@ pub enum Level {
     Debug,
 }
 
-impl Level {
+impl LogLevel {
     fn name(self) -> &'static str {
         match self {
-            Level::Quiet => "quiet",
-            Level::Error => "error",
-            Level::Warn => "warn",
-            Level::Info => "info",
-            Level::Debug => "debug",
+            LogLevel::Quiet => "quiet",
+            LogLevel::Error => "error",
+            LogLevel::Warn => "warn",
+            LogLevel::Info => "info",
+            LogLevel::Debug => "debug",
         }
     }
 }
 
 /// How lines are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
+pub enum LogStyle {
     /// `level event key=value …`
     Plain,
     /// One JSON object a line.
@@ -42,42 +42,42 @@ pub enum Style {
 }
 
 /// Where lines go.
-pub type Sink = Arc<dyn Fn(String) + Send + Sync>;
+pub type LogSink = Arc<dyn Fn(String) + Send + Sync>;
 
 /// Writes lines.
 #[derive(Clone)]
-pub struct Log {
-    level: Level,
-    style: Style,
-    sink: Sink,
+pub struct EventLog {
+    level: LogLevel,
+    style: LogStyle,
+    sink: LogSink,
 }
 
-impl Log {
+impl EventLog {
     /// A log that says what matters at least this much.
-    pub fn new(level: Level, style: Style, sink: Sink) -> Self {
+    pub fn new(level: LogLevel, style: LogStyle, sink: LogSink) -> Self {
         Self { level, style, sink }
     }
 
     /// A log that says nothing.
     pub fn silent() -> Self {
-        Self::new(Level::Quiet, Style::Plain, Arc::new(drop))
+        Self::new(LogLevel::Quiet, LogStyle::Plain, Arc::new(drop))
     }
 
     /// Says something.
-    pub fn say(&self, level: Level, event: &'static str, fields: &[(&'static str, Value)]) {
-        if level > self.level || level == Level::Quiet {
+    pub fn say(&self, level: LogLevel, event: &'static str, fields: &[(&'static str, Value)]) {
+        if level > self.level || level == LogLevel::Quiet {
             return;
         }
         let there = fields.iter().filter(|(_, value)| !value.is_null());
         let line = match self.style {
-            Style::Json => {
+            LogStyle::Json => {
                 let mut object = Map::new();
                 object.insert("level".to_owned(), level.name().into());
                 object.insert("event".to_owned(), event.into());
                 object.extend(there.map(|(name, value)| ((*name).to_owned(), value.clone())));
                 Value::Object(object).to_string()
             }
-            Style::Plain => {
+            LogStyle::Plain => {
                 let told = there.map(|(name, value)| match value {
                     Value::String(text) if !text.contains([' ', '"', '\n']) && !text.is_empty() => {
                         format!(" {name}={text}")
@@ -100,16 +100,16 @@ mod tests {
     #[test]
     fn lines_are_for_people_or_machines_and_only_what_matters_is_said() {
         for (style, expected) in [
-            (Style::Plain, "warn odd a=1 b=\"two words\" c=x"),
+            (LogStyle::Plain, "warn odd a=1 b=\"two words\" c=x"),
             (
-                Style::Json,
+                LogStyle::Json,
                 "{\"level\":\"warn\",\"event\":\"odd\",\"a\":1,\"b\":\"two words\",\"c\":\"x\"}",
             ),
         ] {
             let lines = Arc::new(Mutex::new(Vec::new()));
             let kept = Arc::clone(&lines);
-            let log = Log::new(
-                Level::Info,
+            let log = EventLog::new(
+                LogLevel::Info,
                 style,
                 Arc::new(move |line| kept.lock().unwrap().push(line)),
             );
@@ -119,8 +119,8 @@ mod tests {
                 ("n", Value::Null),
                 ("c", "x".into()),
             ];
-            log.say(Level::Warn, "odd", &fields);
-            log.say(Level::Debug, "odd", &fields);
+            log.say(LogLevel::Warn, "odd", &fields);
+            log.say(LogLevel::Debug, "odd", &fields);
             assert_eq!(*lines.lock().unwrap(), [expected]);
         }
     }

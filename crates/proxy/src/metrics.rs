@@ -12,7 +12,7 @@ use prometheus_client::registry::Registry;
 
 /// What a request was.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub struct Kind {
+pub struct RequestLabels {
     /// The form, or what else it was.
     pub route: &'static str,
     /// The status that the client saw.
@@ -23,25 +23,25 @@ pub struct Kind {
 
 /// A single word.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub struct Word {
+pub struct KindLabel {
     /// It.
     pub kind: &'static str,
 }
 
 /// All figures.
 #[derive(Debug)]
-pub struct Metrics {
+pub struct ProxyMetrics {
     registry: Registry,
     /// Requests that are over.
-    pub requests: Family<Kind, Counter>,
+    pub requests: Family<RequestLabels, Counter>,
     /// How they ended.
-    pub endings: Family<Word, Counter>,
+    pub endings: Family<KindLabel, Counter>,
     /// Requests under way.
     pub under_way: Gauge,
     /// Connections of clients.
     pub connections: Gauge,
     /// Bytes of bodies, from clients and to them.
-    pub bytes: Family<Word, Counter>,
+    pub bytes: Family<KindLabel, Counter>,
     /// What we added before a request went out.
     pub added: Histogram,
     /// Until the first byte of an answer came back, upstream included.
@@ -55,17 +55,17 @@ pub struct Metrics {
     /// Tool results that were shrunk at insertion.
     pub trimmed: Counter,
     /// Requests that went out as they came because something of ours went wrong.
-    pub failed_open: Family<Word, Counter>,
+    pub failed_open: Family<KindLabel, Counter>,
     /// Requests that were refused.
-    pub refused: Family<Word, Counter>,
+    pub refused: Family<KindLabel, Counter>,
     /// Requests that upstreams did not answer.
-    pub upstream_errors: Family<Word, Counter>,
+    pub upstream_errors: Family<KindLabel, Counter>,
     /// Requests that were sent again in another form.
-    pub retries: Family<Word, Counter>,
+    pub retries: Family<KindLabel, Counter>,
     /// What became of calls of the tool that we offer, and requests that went out to go on after them.
-    pub recalls: Family<Word, Counter>,
+    pub recalls: Family<KindLabel, Counter>,
     /// Reloads of the configuration.
-    pub reloads: Family<Word, Counter>,
+    pub reloads: Family<KindLabel, Counter>,
 }
 
 /// From a tenth of what a small request may be held up to what patience allows, by about two each.
@@ -75,7 +75,7 @@ const ADDED: [f64; 14] = [
 /// From a server on this machine to a model that thinks.
 const FIRST_BYTE: [f64; 12] = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0];
 
-impl Default for Metrics {
+impl Default for ProxyMetrics {
     fn default() -> Self {
         let mut metrics = Self {
             registry: Registry::with_prefix("mainstay"),
@@ -102,7 +102,7 @@ impl Default for Metrics {
     }
 }
 
-impl Metrics {
+impl ProxyMetrics {
     fn register(&mut self) {
         let registry = &mut self.registry;
         registry.register("requests", "Requests that are over", self.requests.clone());
@@ -165,8 +165,8 @@ impl Metrics {
 }
 
 /// One more.
-pub fn count(family: &Family<Word, Counter<u64, AtomicU64>>, kind: &'static str) {
-    family.get_or_create(&Word { kind }).inc();
+pub fn count(family: &Family<KindLabel, Counter<u64, AtomicU64>>, kind: &'static str) {
+    family.get_or_create(&KindLabel { kind }).inc();
 }
 
 #[cfg(test)]
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn every_figure_is_there_from_the_start_or_when_it_first_counts() {
-        let metrics = Metrics::default();
+        let metrics = ProxyMetrics::default();
         count(&metrics.failed_open, "panic");
         metrics.added.observe(0.0001);
         let text = metrics.text();

@@ -3,17 +3,17 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use mainstay_engine::compaction::InjectedFault;
 use mainstay_engine::decide::EconomicPolicy;
 use mainstay_engine::decide::Policy;
 use mainstay_engine::decide::Roles;
-use mainstay_engine::redact::Addresses;
-use mainstay_engine::redact::Options;
 use mainstay_engine::summary::prompts::Prompts;
 use mainstay_llm::chain::Chain;
+use mainstay_session::Redaction;
 
 /// When conversations are compacted.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Timing {
+pub enum PassTiming {
     /// When it pays by the prices of the model; by the threshold where its prices are not known.
     Economic(EconomicPolicy),
     /// At the threshold.
@@ -23,7 +23,7 @@ pub enum Timing {
 }
 
 /// Models that write summaries in the background.
-pub struct Writing {
+pub struct SummaryModels {
     /// The models that get records, in order.
     pub chain: Chain,
     /// What they are asked with.
@@ -31,47 +31,47 @@ pub struct Writing {
 }
 
 /// How conversations are kept.
-pub struct Keeping {
+pub struct CompactionSettings {
     /// Where the store is.
     pub store: PathBuf,
     /// How they are compacted.
     pub policy: Policy,
     /// When.
-    pub timing: Timing,
+    pub timing: PassTiming,
     /// The window of every model, where the operator knows better than the table of models.
     pub window: Option<u64>,
     /// What servers want of the order of roles.
     pub roles: Roles,
     /// What is hidden from blocks and summaries.
-    pub redact: Options,
+    pub redaction: Redaction,
     /// Who writes summaries; without anybody, the ledger stands alone.
-    pub writing: Option<Writing>,
+    pub writing: Option<SummaryModels>,
     /// Tool results of more tokens are shrunk when they first come by.
     pub trim: Option<u64>,
     /// How long a request may be held up by us, in all.
     pub patience: Duration,
     /// How many bytes of conversations are remembered; the least recently seen go first.
     pub memory: usize,
+    /// Spoils results before they are verified. Only tests have one.
+    #[doc(hidden)]
+    pub fault: Option<InjectedFault>,
 }
 
-impl Keeping {
+impl CompactionSettings {
     /// How conversations are kept where nobody says anything but where the store is: by prices, without models, and nothing shrunk.
     pub fn at(store: PathBuf) -> Self {
         Self {
             store,
             policy: Policy::default(),
-            timing: Timing::Economic(EconomicPolicy::default()),
+            timing: PassTiming::Economic(EconomicPolicy::default()),
             window: None,
             roles: Roles::Open,
-            // What a model is shown of a history names no machine.
-            redact: Options {
-                addresses: Addresses::All,
-                pii: false,
-            },
+            redaction: Redaction::default(),
             writing: None,
             trim: None,
             patience: Duration::from_secs(2),
             memory: 256 << 20,
+            fault: None,
         }
     }
 }

@@ -14,11 +14,11 @@ use exhibits::overview;
 use exhibits::rich;
 use exhibits::session;
 use mainstay_llm::secret::Secret;
-use mainstay_proxy::door::Door;
-use mainstay_proxy::door::Token;
-use mainstay_proxy::keeper::Keeper;
-use mainstay_proxy::settings::Keeping;
-use mainstay_proxy::settings::Timing;
+use mainstay_proxy::http::auth::AuthPolicy;
+use mainstay_proxy::http::auth::ProxyToken;
+use mainstay_proxy::session::SessionCompactor;
+use mainstay_proxy::settings::CompactionSettings;
+use mainstay_proxy::settings::PassTiming;
 use mainstay_tests::conversation::Form;
 use mainstay_tests::upstream::Agent;
 use mainstay_tests::upstream::Scenario;
@@ -176,7 +176,7 @@ fn what_is_not_there_is_said_in_words() {
     let proxy = Proxy::start(
         overview(&nowhere, vec![session("a", "m", 1)]),
         &nowhere,
-        Door::default(),
+        AuthPolicy::default(),
     );
     let (status, page) = proxy.page("/mainstay/");
     assert!(status == 200 && page.contains("There is no store yet"), "{page}");
@@ -201,7 +201,7 @@ fn what_is_not_there_is_said_in_words() {
     // A file that is no store.
     let broken = folder.path().join("broken.db");
     std::fs::write(&broken, "this is no database, and was never one".repeat(100)).unwrap();
-    let proxy = Proxy::start(overview(&broken, Vec::new()), &broken, Door::default());
+    let proxy = Proxy::start(overview(&broken, Vec::new()), &broken, AuthPolicy::default());
     let (status, page) = proxy.page("/mainstay/");
     assert!(
         status == 200 && page.contains("note warning") && page.contains("store"),
@@ -233,16 +233,16 @@ fn what_is_not_there_is_said_in_words() {
 fn clients_do_not_see_each_other() {
     let mut shelf = Shelf::new();
     let id = shelf.compaction("shared", 10);
-    let token = |name: &str| Token::new(name, &Secret::new(&format!("token-of-{name}")));
-    let start = |tokens: Vec<Token>| {
-        let door = Door {
+    let token = |name: &str| ProxyToken::new(name, &Secret::new(&format!("token-of-{name}")));
+    let start = |tokens: Vec<ProxyToken>| {
+        let auth = AuthPolicy {
             tokens,
-            ..Door::default()
+            ..AuthPolicy::default()
         };
         Proxy::start(
             overview(&shelf.path, vec![session("shared", "m", 1)]),
             &shelf.path,
-            door,
+            auth,
         )
     };
     let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}"#;
@@ -284,13 +284,13 @@ fn clients_do_not_see_each_other() {
 fn a_session_that_was_compacted_on_its_way_is_shown_as_it_is() {
     let upstream = Upstream::start(Scenario::tool_loop(40).window(32_000));
     let folder = tempfile::tempdir().unwrap();
-    let keeper = Keeper::new(Keeping {
-        timing: Timing::Threshold,
+    let keeper = SessionCompactor::new(CompactionSettings {
+        timing: PassTiming::Threshold,
         window: Some(32_000),
         patience: Duration::from_secs(600),
-        ..Keeping::at(folder.path().join("store.db"))
+        ..CompactionSettings::at(folder.path().join("store.db"))
     });
-    let proxy = Proxy::serve(Arc::new(keeper), &upstream.url(), Door::default());
+    let proxy = Proxy::serve(Arc::new(keeper), &upstream.url(), AuthPolicy::default());
     let run = Agent::new(Form::Anthropic, &format!("http://{}", proxy.address)).run(150);
     assert_eq!(run.trouble, None);
     let told = json(&proxy, "/mainstay/api/overview");

@@ -8,62 +8,62 @@ use std::thread;
 use std::time::Duration;
 
 use mainstay_engine::decide::EconomicPolicy;
-use mainstay_proxy::door::Door;
-use mainstay_proxy::keeper::Keeper;
-use mainstay_proxy::log::Log;
-use mainstay_proxy::server::Server;
-use mainstay_proxy::serving::Limits;
-use mainstay_proxy::serving::Serving;
-use mainstay_proxy::settings::Keeping;
-use mainstay_proxy::settings::Timing;
-use mainstay_proxy::upstreams::Allowed;
-use mainstay_proxy::upstreams::Upstream as Target;
-use mainstay_proxy::upstreams::Upstreams;
+use mainstay_proxy::http::auth::AuthPolicy;
+use mainstay_proxy::http::server_settings::ServerLimits;
+use mainstay_proxy::http::server_settings::ServerSettings;
+use mainstay_proxy::http::upstreams::UpstreamPermissions;
+use mainstay_proxy::http::upstreams::UpstreamServer as Target;
+use mainstay_proxy::http::upstreams::Upstreams;
+use mainstay_proxy::log::EventLog;
+use mainstay_proxy::server::ProxyServer;
+use mainstay_proxy::session::SessionCompactor;
+use mainstay_proxy::settings::CompactionSettings;
+use mainstay_proxy::settings::PassTiming;
 use mainstay_tests::conversation::Form;
 use mainstay_tests::upstream::Agent;
 use mainstay_tests::upstream::Scenario;
 use mainstay_tests::upstream::Upstream;
 use tokio::sync::oneshot;
 
-fn keeping(store: &Path, timing: Timing, window: Option<u64>) -> Keeping {
-    Keeping {
+fn keeping(store: &Path, timing: PassTiming, window: Option<u64>) -> CompactionSettings {
+    CompactionSettings {
         timing,
         window,
         patience: Duration::from_secs(600),
-        ..Keeping::at(store.to_owned())
+        ..CompactionSettings::at(store.to_owned())
     }
 }
 
 /// A proxy on a thread of its own; it stops when this is dropped.
 struct Proxy {
     url: String,
-    keeper: Keeper,
+    keeper: SessionCompactor,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<thread::JoinHandle<()>>,
 }
 
 impl Proxy {
-    fn start(upstream: &Upstream, keeping: Keeping) -> Self {
-        let keeper = Keeper::new(keeping);
-        let target = Target::read(&upstream.url(), Allowed::default()).expect("the address is one");
-        let serving = Serving {
+    fn start(upstream: &Upstream, keeping: CompactionSettings) -> Self {
+        let keeper = SessionCompactor::new(keeping);
+        let target = Target::read(&upstream.url(), UpstreamPermissions::default()).expect("the address is one");
+        let serving = ServerSettings {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
-            door: Door::default(),
+            auth: AuthPolicy::default(),
             upstreams: Upstreams::new(vec![target]).expect("one is enough"),
-            limits: Limits::default(),
+            limits: ServerLimits::default(),
             patience: Duration::from_secs(600),
             recall: None,
         };
         let (stop, stopped) = oneshot::channel();
         let (tell, told) = std::sync::mpsc::channel();
-        let counsel = Arc::new(keeper.clone());
+        let backend = Arc::new(keeper.clone());
         let thread = thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_multi_thread()
                 .enable_all()
                 .build()
                 .expect("there are threads");
             runtime.block_on(async {
-                let server = Server::bind(serving, counsel, Log::silent())
+                let server = ProxyServer::bind(serving, backend, EventLog::silent())
                     .await
                     .expect("loopback has a free port");
                 tell.send(server.address().expect("it listens"))
@@ -93,9 +93,9 @@ impl Drop for Proxy {
 
 #[test]
 fn three_hundred_turns_go_on_where_a_window_of_32k_ends() {
-    let economic = Timing::Economic(EconomicPolicy::default());
+    let economic = PassTiming::Economic(EconomicPolicy::default());
     for form in Form::ALL {
-        for (turns, timing) in [(40, Timing::Threshold), (400, economic)] {
+        for (turns, timing) in [(40, PassTiming::Threshold), (400, economic)] {
             let upstream = Upstream::start(Scenario::tool_loop(turns).window(32_000));
             let folder = tempfile::tempdir().unwrap();
             let store = folder.path().join("store.db");
@@ -117,7 +117,7 @@ fn a_window_that_nobody_told_us_is_learnt() {
     for form in Form::ALL {
         let upstream = Upstream::start(Scenario::tool_loop(60).window(32_000));
         let folder = tempfile::tempdir().unwrap();
-        let timing = Timing::Economic(EconomicPolicy::default());
+        let timing = PassTiming::Economic(EconomicPolicy::default());
         let proxy = Proxy::start(&upstream, keeping(&folder.path().join("store.db"), timing, None));
         let run = Agent::new(form, &proxy.url).run(200);
         let report = upstream.report();
@@ -137,7 +137,7 @@ fn reasoning_that_is_bound_to_its_prompt_survives_passes() {
     let upstream = Upstream::start(scenario);
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("store.db");
-    let proxy = Proxy::start(&upstream, keeping(&store, Timing::Threshold, Some(32_000)));
+    let proxy = Proxy::start(&upstream, keeping(&store, PassTiming::Threshold, Some(32_000)));
     let run = Agent::new(Form::Anthropic, &proxy.url).run(150);
     let report = upstream.report();
     assert_eq!(run.trouble, None, "{:?}", report.rejections);

@@ -101,38 +101,6 @@ const KNOWN_CYCLES: &[KnownCycle] = &[
         modules: &["recording", "requests", "sizes", "timeline"],
         reason: "the files of one calculation, within one folder",
     },
-    KnownCycle {
-        folder: "crates/proxy/src",
-        modules: &[
-            "books",
-            "door",
-            "offered",
-            "outward",
-            "passing",
-            "refusal",
-            "refused",
-            "route",
-            "serving",
-            "upload",
-            "upstreams",
-        ],
-        reason: "the proxy was written as one layer; it is being parted",
-    },
-    KnownCycle {
-        folder: "crates/proxy/src",
-        modules: &["own", "server"],
-        reason: "the proxy was written as one layer; it is being parted",
-    },
-    KnownCycle {
-        folder: "crates/proxy/src/keeper",
-        modules: &["retry", "room"],
-        reason: "the proxy was written as one layer; it is being parted",
-    },
-    KnownCycle {
-        folder: "crates/proxy/src/offered",
-        modules: &["anthropic", "chat", "responses", "weave"],
-        reason: "the proxy was written as one layer; it is being parted",
-    },
 ];
 
 /// The uses among the modules of one parent: from, to, and the lines.

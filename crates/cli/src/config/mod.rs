@@ -41,7 +41,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::Subcommand;
 use mainstay_llm::model::Model;
-use mainstay_proxy::door::Token;
+use mainstay_proxy::http::auth::ProxyToken;
 use mainstay_session::Redaction;
 
 use crate::config::origin::Origin;
@@ -167,13 +167,13 @@ impl Settings {
     }
 
     /// The tokens of the proxy's clients, read.
-    pub fn client_tokens(&self) -> anyhow::Result<Vec<Token>> {
+    pub fn client_tokens(&self) -> anyhow::Result<Vec<ProxyToken>> {
         let read = self.proxy.tokens.iter().map(|client| {
             let name = &client.name;
             let token = client.token.read(&environment::variable);
             let token = token.map_err(|why| anyhow::anyhow!("the token of the client {name}: {why}"))?;
             let token = token.ok_or_else(|| anyhow::anyhow!("the token of the client {name} is nowhere"))?;
-            let token = Token::new(name, &token);
+            let token = ProxyToken::new(name, &token);
             Ok(match client.is_operator {
                 true => token.of_operator(),
                 false => token,

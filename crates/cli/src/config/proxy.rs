@@ -4,12 +4,12 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
-use mainstay_proxy::serving::Limits;
-use mainstay_proxy::upstreams::Allowed;
-use mainstay_proxy::upstreams::Serves;
-use mainstay_proxy::upstreams::Upstream;
-use mainstay_proxy::upstreams::UpstreamError;
-use mainstay_proxy::upstreams::Upstreams;
+use mainstay_proxy::http::server_settings::ServerLimits;
+use mainstay_proxy::http::upstreams::UpstreamError;
+use mainstay_proxy::http::upstreams::UpstreamPermissions;
+use mainstay_proxy::http::upstreams::UpstreamScope;
+use mainstay_proxy::http::upstreams::UpstreamServer;
+use mainstay_proxy::http::upstreams::Upstreams;
 use toml::Spanned;
 
 use crate::config::choices::TimingChoice;
@@ -78,7 +78,7 @@ pub struct ProxySettings {
     /// How many bytes of conversations are remembered.
     pub memory: u64,
     /// How much of everything.
-    pub limits: Limits,
+    pub limits: ServerLimits,
 }
 
 /// Brings the section and the flags together.
@@ -124,7 +124,7 @@ fn upstreams(table: &file::Proxy, overrides: &ProxyOverrides, picker: &mut Picke
     let mut list = Vec::new();
     if !overrides.upstreams.is_empty() {
         for text in &overrides.upstreams {
-            let upstream = Upstream::read(text, Allowed::default());
+            let upstream = UpstreamServer::read(text, UpstreamPermissions::default());
             list.push(upstream.map_err(|error| anyhow::anyhow!("--upstream: {error}"))?);
         }
         for upstream in &list {
@@ -141,13 +141,17 @@ fn upstreams(table: &file::Proxy, overrides: &ProxyOverrides, picker: &mut Picke
     Ok(upstreams.map_err(|error: UpstreamError| picker.source.complain(first, error))?)
 }
 
-fn upstream(name: &Spanned<String>, table: &file::Upstream, picker: &mut Picker<'_>) -> Result<Upstream, Complaint> {
+fn upstream(
+    name: &Spanned<String>,
+    table: &file::Upstream,
+    picker: &mut Picker<'_>,
+) -> Result<UpstreamServer, Complaint> {
     let key_of = |field: &str| format!("proxy.upstreams.{}.{field}", name.get_ref());
     let Some(url) = &table.url else {
         let words = format!("the upstream {} needs a url", name.get_ref());
         return Err(picker.source.complain(name.span(), words));
     };
-    let allowed = Allowed {
+    let allowed = UpstreamPermissions {
         plain: picker.with_default(&key_of("allow_plain"), None, &table.allow_plain, false),
         private: picker.with_default(&key_of("private"), None, &table.private, false),
     };
@@ -159,11 +163,11 @@ fn upstream(name: &Spanned<String>, table: &file::Upstream, picker: &mut Picker<
             let words = "an upstream has a prefix or is the default, not both";
             return Err(picker.source.complain(span, words));
         }
-        (Some(prefix), false) => Serves::Prefix(prefix),
-        (None, true) => Serves::Everything,
-        (None, false) => Serves::OnlyByName,
+        (Some(prefix), false) => UpstreamScope::Prefix(prefix),
+        (None, true) => UpstreamScope::Everything,
+        (None, false) => UpstreamScope::OnlyByName,
     };
-    let upstream = Upstream::new(name.get_ref(), url.get_ref(), serves, allowed);
+    let upstream = UpstreamServer::new(name.get_ref(), url.get_ref(), serves, allowed);
     let upstream = upstream.map_err(|error| picker.source.complain(url.span(), error))?;
     let origin = picker.origin(url);
     picker.note(&key_of("url"), upstream.address(), origin);
@@ -189,9 +193,9 @@ fn tokens(table: &file::Proxy, picker: &mut Picker<'_>, home: &Path) -> Result<V
     Ok(tokens)
 }
 
-fn limits(table: &file::Proxy, picker: &mut Picker<'_>) -> Result<Limits, Complaint> {
-    let usual = Limits::default();
-    Ok(Limits {
+fn limits(table: &file::Proxy, picker: &mut Picker<'_>) -> Result<ServerLimits, Complaint> {
+    let usual = ServerLimits::default();
+    Ok(ServerLimits {
         head: usual.head,
         headers: usual.headers,
         head_wait: endpoints::span_of("proxy.head_wait", &table.head_wait, usual.head_wait, picker)?,

@@ -7,9 +7,9 @@ use mainstay_engine::account::ModelLimits;
 use mainstay_engine::decide::EconomicPolicy;
 use mainstay_engine::summary::prompts::Prompts;
 use mainstay_llm::chain::Chain;
-use mainstay_proxy::settings::Keeping;
-use mainstay_proxy::settings::Timing;
-use mainstay_proxy::settings::Writing;
+use mainstay_proxy::settings::CompactionSettings;
+use mainstay_proxy::settings::PassTiming;
+use mainstay_proxy::settings::SummaryModels;
 
 use crate::compact::summary;
 use crate::config::EngineChoice;
@@ -22,24 +22,25 @@ use crate::screen::Screen;
 const GIANT: u64 = 25_000;
 
 /// How conversations are kept.
-pub fn keeping(settings: &Settings, screen: &mut Screen) -> anyhow::Result<Keeping> {
+pub fn keeping(settings: &Settings, screen: &mut Screen) -> anyhow::Result<CompactionSettings> {
     let proxy = &settings.proxy;
     check(settings)?;
-    Ok(Keeping {
+    Ok(CompactionSettings {
         store: settings.store_path()?,
         policy: settings.policy.clone(),
         timing: match proxy.timing {
-            TimingChoice::Economic => Timing::Economic(EconomicPolicy::default()),
-            TimingChoice::Threshold => Timing::Threshold,
-            TimingChoice::Never => Timing::Never,
+            TimingChoice::Economic => PassTiming::Economic(EconomicPolicy::default()),
+            TimingChoice::Threshold => PassTiming::Threshold,
+            TimingChoice::Never => PassTiming::Never,
         },
         window: settings.window,
         roles: settings.roles.into(),
-        redact: settings.redact.of_history(),
+        redaction: settings.redaction(),
         writing: writing(settings, screen)?,
         trim: Some(proxy.trim.unwrap_or(GIANT)).filter(|limit| *limit > 0),
         patience: proxy.patience,
         memory: usize::try_from(proxy.memory).unwrap_or(usize::MAX),
+        fault: None,
     })
 }
 
@@ -57,7 +58,7 @@ fn check(settings: &Settings) -> anyhow::Result<()> {
 }
 
 /// Who writes summaries; nobody where none is configured, or none can be asked.
-fn writing(settings: &Settings, screen: &mut Screen) -> anyhow::Result<Option<Writing>> {
+fn writing(settings: &Settings, screen: &mut Screen) -> anyhow::Result<Option<SummaryModels>> {
     if matches!(settings.engine, EngineChoice::Prune | EngineChoice::Ledger) {
         return Ok(None);
     }
@@ -81,5 +82,5 @@ fn writing(settings: &Settings, screen: &mut Screen) -> anyhow::Result<Option<Wr
     let mut chain = Chain::new(Arc::new(summary::client(asking)?), configured.models, seed);
     chain.patience.attempts = asking.attempts;
     chain.deadline = Some(asking.deadline);
-    Ok(Some(Writing { chain, prompts }))
+    Ok(Some(SummaryModels { chain, prompts }))
 }

@@ -12,18 +12,17 @@ use std::time::Duration;
 
 use clap::Args;
 use clap::ValueEnum;
-use mainstay_proxy::door::Door;
-use mainstay_proxy::keeper::Keeper;
-use mainstay_proxy::log::Level;
-use mainstay_proxy::log::Log;
-use mainstay_proxy::log::Style;
+use mainstay_proxy::http::auth::AuthPolicy;
+use mainstay_proxy::http::server_settings::ServerSettings;
+use mainstay_proxy::log::EventLog;
+use mainstay_proxy::log::LogLevel;
+use mainstay_proxy::log::LogStyle;
 use mainstay_proxy::metrics::count;
 use mainstay_proxy::recall::Recall;
-use mainstay_proxy::recall::Scope;
-use mainstay_proxy::recall::Secrets;
-use mainstay_proxy::server::Controls;
-use mainstay_proxy::server::Server;
-use mainstay_proxy::serving::Serving;
+use mainstay_proxy::recall::RecallScope;
+use mainstay_proxy::server::ProxyServer;
+use mainstay_proxy::server::ServerControls;
+use mainstay_proxy::session::SessionCompactor;
 
 use crate::config::Configuration;
 use crate::config::EngineChoice;
@@ -113,14 +112,14 @@ enum LogChoice {
     Debug,
 }
 
-impl From<LogChoice> for Level {
+impl From<LogChoice> for LogLevel {
     fn from(choice: LogChoice) -> Self {
         match choice {
-            LogChoice::Quiet => Level::Quiet,
-            LogChoice::Error => Level::Error,
-            LogChoice::Warn => Level::Warn,
-            LogChoice::Info => Level::Info,
-            LogChoice::Debug => Level::Debug,
+            LogChoice::Quiet => LogLevel::Quiet,
+            LogChoice::Error => LogLevel::Error,
+            LogChoice::Warn => LogLevel::Warn,
+            LogChoice::Info => LogLevel::Info,
+            LogChoice::Debug => LogLevel::Debug,
         }
     }
 }
@@ -135,24 +134,28 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
         return announce_check(&serving, screen);
     }
     raise_file_limit();
-    let style = if arguments.json { Style::Json } else { Style::Plain };
+    let style = if arguments.json {
+        LogStyle::Json
+    } else {
+        LogStyle::Plain
+    };
     let (sink, writer) = writer::start();
-    let log = Log::new(arguments.log.into(), style, sink);
+    let log = EventLog::new(arguments.log.into(), style, sink);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let served = runtime.block_on(async {
         let upstreams = upstreams(&serving);
-        let keeper = Mutex::new(Keeper::new(keeping));
-        let counsel = Arc::new(keeper.lock().unwrap_or_else(PoisonError::into_inner).clone());
-        let server = Server::bind(serving, counsel, log.clone()).await?;
+        let keeper = Mutex::new(SessionCompactor::new(keeping));
+        let backend = Arc::new(keeper.lock().unwrap_or_else(PoisonError::into_inner).clone());
+        let server = ProxyServer::bind(serving, backend, log.clone()).await?;
         let address = server.address()?;
         screen.line(&format!(
             "mainstay proxy on http://{address}, to {upstreams}; point agents to it as their base URL"
         ))?;
-        log.say(Level::Info, "listening", &[("address", address.to_string().into())]);
+        log.say(LogLevel::Info, "listening", &[("address", address.to_string().into())]);
         let controls = server.controls();
-        let reload = |controls: &Controls| reload(arguments, configuration, &keeper, controls, &log);
+        let reload = |controls: &ServerControls| reload(arguments, configuration, &keeper, controls, &log);
         signals::serve(server, controls, &reload).await?;
-        log.say(Level::Info, "stopped", &[]);
+        log.say(LogLevel::Info, "stopped", &[]);
         anyhow::Ok(())
     });
     // A keeper that is still calculating is not waited for.
@@ -184,9 +187,9 @@ fn raise_file_limit() {}
 fn reload(
     arguments: &Arguments,
     configuration: &Configuration,
-    keeper: &Mutex<Keeper>,
-    controls: &Controls,
-    log: &Log,
+    keeper: &Mutex<SessionCompactor>,
+    controls: &ServerControls,
+    log: &EventLog,
 ) {
     let done = configuration
         .settings(&overrides(arguments))
@@ -197,25 +200,25 @@ fn reload(
             *keeper = keeper.renewed(keeping);
             Ok(controls.reload(serving, Arc::new(keeper.clone()))?)
         });
-    let books = controls.books();
+    let request_log = controls.request_log();
     match done {
         Ok(()) => {
-            count(&books.metrics.reloads, "taken");
-            log.say(Level::Info, "reloaded", &[]);
+            count(&request_log.metrics.reloads, "taken");
+            log.say(LogLevel::Info, "reloaded", &[]);
         }
         Err(error) => {
-            count(&books.metrics.reloads, "refused");
+            count(&request_log.metrics.reloads, "refused");
             let fields = [("error", format!("{error:#}").into())];
-            log.say(Level::Error, "reload-refused", &fields);
+            log.say(LogLevel::Error, "reload-refused", &fields);
         }
     }
 }
 
-fn serving(settings: &Settings) -> anyhow::Result<Serving> {
+fn serving(settings: &Settings) -> anyhow::Result<ServerSettings> {
     let proxy = &settings.proxy;
-    Ok(Serving {
+    Ok(ServerSettings {
         listen: proxy.listen,
-        door: Door {
+        auth: AuthPolicy {
             hosts: proxy.hosts.clone(),
             origins: proxy.origins.clone(),
             tokens: settings.client_tokens()?,
@@ -232,12 +235,15 @@ fn recall(settings: &Settings) -> anyhow::Result<Option<Recall>> {
     if !settings.proxy.recall {
         return Ok(None);
     }
-    let secrets = Secrets::Hidden(settings.redact.of_history());
-    Ok(Some(Recall::new(settings.store_path()?, secrets, Scope::Everything)))
+    Ok(Some(Recall::new(
+        settings.store_path()?,
+        settings.redaction(),
+        RecallScope::Everything,
+    )))
 }
 
 /// Every upstream in a few words.
-fn upstreams(serving: &Serving) -> String {
+fn upstreams(serving: &ServerSettings) -> String {
     let list = serving.upstreams.list();
     if let [only] = list {
         return only.address();
@@ -249,12 +255,12 @@ fn upstreams(serving: &Serving) -> String {
     named.join(", ")
 }
 
-fn announce_check(serving: &Serving, screen: &mut Screen) -> anyhow::Result<()> {
+fn announce_check(serving: &ServerSettings, screen: &mut Screen) -> anyhow::Result<()> {
     screen.line(&format!("listens on {}", serving.listen))?;
     for upstream in serving.upstreams.list() {
         screen.line(&format!("sends {} to {}", upstream.what(), upstream.address()))?;
     }
-    let tokens = serving.door.tokens.len();
+    let tokens = serving.auth.tokens.len();
     screen.line(&match tokens {
         0 => "asks no client for a token".to_owned(),
         1 => "asks for a token; one client has one".to_owned(),

@@ -1,12 +1,16 @@
 //! Serving until a signal says otherwise: the first asks what is under way to end, the second breaks it off, and a hang-up has the
 //! configuration read again.
 
-use mainstay_proxy::server::Controls;
-use mainstay_proxy::server::Server;
+use mainstay_proxy::server::ProxyServer;
+use mainstay_proxy::server::ServerControls;
 
 /// Serves; returns when everything is over.
 #[cfg(unix)]
-pub async fn serve(server: Server, controls: Controls, reload: &dyn Fn(&Controls)) -> anyhow::Result<()> {
+pub async fn serve(
+    server: ProxyServer,
+    controls: ServerControls,
+    reload: &dyn Fn(&ServerControls),
+) -> anyhow::Result<()> {
     use tokio::signal::unix::SignalKind;
     use tokio::signal::unix::signal;
 
@@ -35,7 +39,11 @@ pub async fn serve(server: Server, controls: Controls, reload: &dyn Fn(&Controls
 
 /// Serves; returns when everything is over.
 #[cfg(not(unix))]
-pub async fn serve(server: Server, controls: Controls, _reload: &dyn Fn(&Controls)) -> anyhow::Result<()> {
+pub async fn serve(
+    server: ProxyServer,
+    controls: ServerControls,
+    _reload: &dyn Fn(&ServerControls),
+) -> anyhow::Result<()> {
     let mut running = std::pin::pin!(server.run());
     tokio::select! {
         () = &mut running => return Ok(()),

@@ -8,7 +8,7 @@ use std::thread;
 use std::thread::JoinHandle;
 
 use jiff::Timestamp;
-use mainstay_proxy::log::Sink;
+use mainstay_proxy::log::LogSink;
 
 use crate::environment;
 
@@ -26,7 +26,7 @@ impl Writer {
 }
 
 /// Starts writing; the sink takes lines.
-pub fn start() -> (Sink, Writer) {
+pub fn start() -> (LogSink, Writer) {
     let (lines, waiting): (SyncSender<String>, _) = mpsc::sync_channel(MOST_WAITING);
     let thread = thread::spawn(move || {
         for line in waiting {

@@ -13,7 +13,7 @@ use rmcp::transport::streamable_http_server::StreamableHttpServerConfig;
 use rmcp::transport::streamable_http_server::StreamableHttpService;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 
-use crate::mcp::server::Server;
+use crate::mcp::server::McpServer;
 use crate::recall::Recall;
 
 /// Bytes of a request: questions are a few words.
@@ -22,19 +22,19 @@ const MOST_BYTES: usize = 1 << 20;
 /// Answers requests of the streamable HTTP transport: POST, each on its own. Who may ask is the business of whoever mounts
 /// it: nothing is checked here but the protocol.
 #[derive(Clone)]
-pub struct Endpoint {
-    served: StreamableHttpService<Server, NeverSessionManager>,
+pub struct McpEndpoint {
+    served: StreamableHttpService<McpServer, NeverSessionManager>,
 }
 
-impl Endpoint {
+impl McpEndpoint {
     /// An endpoint that answers from a store.
     pub fn new(recall: Recall) -> Self {
-        let server = Server::new(Arc::new(recall));
+        let server = McpServer::new(Arc::new(recall));
         let settings = StreamableHttpServerConfig::default()
             .with_legacy_session_mode(false)
             .with_json_response(true)
             .with_max_request_body_bytes(MOST_BYTES)
-            // The door has looked at both already, for every path and not only for this one.
+            // Access was checked already, for every path and not only for this one.
             .disable_allowed_hosts()
             .disable_allowed_origins();
         Self {
@@ -56,7 +56,7 @@ impl Endpoint {
     }
 }
 
-impl std::fmt::Debug for Endpoint {
+impl std::fmt::Debug for McpEndpoint {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("Endpoint").finish_non_exhaustive()
     }
@@ -65,12 +65,12 @@ impl std::fmt::Debug for Endpoint {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recall::Scope;
-    use crate::recall::Secrets;
+    use crate::recall::RecallScope;
     use http_body_util::BodyExt;
     use http_body_util::Full;
+    use mainstay_session::Redaction;
 
-    async fn sent(endpoint: &Endpoint, method: &str, body: &str) -> (u16, String) {
+    async fn sent(endpoint: &McpEndpoint, method: &str, body: &str) -> (u16, String) {
         let request = Request::builder()
             .method(method)
             .uri("/mainstay/mcp")
@@ -89,8 +89,8 @@ mod tests {
     #[tokio::test]
     async fn it_can_be_mounted_anywhere_and_remembers_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        let recall = Recall::new(folder.path().join("none.db"), Secrets::Shown, Scope::Everything);
-        let endpoint = Endpoint::new(recall);
+        let recall = Recall::new(folder.path().join("none.db"), Redaction::Off, RecallScope::Everything);
+        let endpoint = McpEndpoint::new(recall);
         let call = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"checkpoints","arguments":{}}}"#;
         let (status, body) = sent(&endpoint, "POST", call).await;
         assert_eq!(status, 200, "{body}");

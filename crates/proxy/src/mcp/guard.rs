@@ -15,13 +15,13 @@ const OWN_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
 /// What is asked of everybody who comes in.
 #[derive(Clone, Debug, Default)]
-pub struct Guard {
+pub struct McpGuard {
     hosts: Vec<String>,
     origins: Vec<String>,
     token: Option<Secret>,
 }
 
-impl Guard {
+impl McpGuard {
     /// Lets in programs on this machine.
     pub fn new() -> Self {
         Self {
@@ -127,7 +127,7 @@ mod tests {
         request.body(()).unwrap()
     }
 
-    fn status(guard: &Guard, headers: &[(&str, &str)]) -> u16 {
+    fn status(guard: &McpGuard, headers: &[(&str, &str)]) -> u16 {
         guard
             .refusal(&request(headers))
             .map_or(200, |(status, _)| status.as_u16())
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn only_our_own_names_are_hosts() {
-        let guard = Guard::new();
+        let guard = McpGuard::new();
         for host in ["localhost", "LOCALHOST:8080", "127.0.0.1:1", "[::1]:9", "[::1]"] {
             assert_eq!(status(&guard, &[("host", host)]), 200, "{host}");
         }
@@ -156,7 +156,7 @@ mod tests {
         }
         assert_eq!(status(&guard, &[]), 403);
         assert_eq!(status(&guard, &[("host", "localhost"), ("host", "evil.example")]), 403);
-        let named = Guard::new().with_host("Recall.Example");
+        let named = McpGuard::new().with_host("Recall.Example");
         assert_eq!(status(&named, &[("host", "recall.example:443")]), 200);
         let absolute = Request::builder()
             .uri("http://evil.example/mcp")
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn pages_of_other_origins_are_refused() {
-        let guard = Guard::new().with_origin("https://Inspector.example");
+        let guard = McpGuard::new().with_origin("https://Inspector.example");
         let host = ("host", "localhost");
         assert_eq!(status(&guard, &[host, ("origin", "https://inspector.example")]), 200);
         for origin in [
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_token_is_asked_for_where_there_is_one() {
-        let guard = Guard::new().with_token(Secret::new("correct-horse"));
+        let guard = McpGuard::new().with_token(Secret::new("correct-horse"));
         let host = ("host", "localhost");
         assert_eq!(status(&guard, &[host, ("authorization", "Bearer correct-horse")]), 200);
         assert_eq!(status(&guard, &[host, ("authorization", "bearer  correct-horse")]), 200);

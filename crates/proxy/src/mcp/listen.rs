@@ -21,9 +21,9 @@ use tokio::net::TcpListener;
 use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
 
-use crate::mcp::Endpoint;
-use crate::mcp::Guard;
+use crate::mcp::McpEndpoint;
 use crate::mcp::McpError;
+use crate::mcp::McpGuard;
 use crate::recall::Recall;
 
 /// Where recall is.
@@ -42,21 +42,21 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 /// A server that has its address and does not answer yet.
 #[derive(Debug)]
-pub struct Listening {
+pub struct McpListener {
     listener: TcpListener,
-    endpoint: Endpoint,
-    guard: Guard,
+    endpoint: McpEndpoint,
+    guard: McpGuard,
 }
 
 /// Takes an address. One that other machines can reach is refused where no token is asked for.
-pub async fn listen(address: SocketAddr, recall: Recall, guard: Guard) -> Result<Listening, McpError> {
+pub async fn listen(address: SocketAddr, recall: Recall, guard: McpGuard) -> Result<McpListener, McpError> {
     if !address.ip().is_loopback() && !guard.has_token() {
         return Err(McpError::Open { address });
     }
     let listener = TcpListener::bind(address).await;
-    Ok(Listening {
+    Ok(McpListener {
         listener: listener.map_err(|cause| McpError::Address { address, cause })?,
-        endpoint: Endpoint::new(recall),
+        endpoint: McpEndpoint::new(recall),
         // Whoever connects to an address that was given may call it by that.
         guard: match address.ip().is_unspecified() {
             true => guard,
@@ -65,7 +65,7 @@ pub async fn listen(address: SocketAddr, recall: Recall, guard: Guard) -> Result
     })
 }
 
-impl Listening {
+impl McpListener {
     /// The address, with the port that was chosen where none was given.
     pub fn address(&self) -> Option<SocketAddr> {
         self.listener.local_addr().ok()
@@ -73,7 +73,7 @@ impl Listening {
 
     /// Answers until it is dropped.
     pub async fn serve(self) -> Infallible {
-        let Listening {
+        let McpListener {
             listener,
             endpoint,
             guard,
@@ -95,7 +95,7 @@ impl Listening {
     }
 }
 
-async fn connection(stream: TcpStream, endpoint: Endpoint, guard: Arc<Guard>) {
+async fn connection(stream: TcpStream, endpoint: McpEndpoint, guard: Arc<McpGuard>) {
     let answer = service_fn(move |request: Request<Incoming>| {
         let (endpoint, guard) = (endpoint.clone(), Arc::clone(&guard));
         async move { Ok::<_, Infallible>(respond(request, &endpoint, &guard).await) }
@@ -111,8 +111,8 @@ async fn connection(stream: TcpStream, endpoint: Endpoint, guard: Arc<Guard>) {
 
 async fn respond(
     request: Request<Incoming>,
-    endpoint: &Endpoint,
-    guard: &Guard,
+    endpoint: &McpEndpoint,
+    guard: &McpGuard,
 ) -> Response<BoxBody<Bytes, Infallible>> {
     if let Some((status, why)) = guard.refusal(&request) {
         return plain(status, why);

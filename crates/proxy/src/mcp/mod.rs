@@ -1,8 +1,8 @@
 //! Recall over the Model Context Protocol: what agents start as a process, or reach over HTTP.
 //!
 //! The protocol itself is `rmcp`'s; the tools are those of [`crate::recall`]. Over HTTP nothing is remembered between
-//! requests, so any number of processes can answer for the same store. The [`Endpoint`] is what a server mounts; [`listen`]
-//! is such a server, with a [`Guard`] at its door.
+//! requests, so any number of processes can answer for the same store. The [`McpEndpoint`] is what a server mounts; [`listen`]
+//! is such a server, with a [`McpGuard`] in front of it.
 
 mod endpoint;
 mod guard;
@@ -10,9 +10,9 @@ mod listen;
 mod server;
 mod stdio;
 
-pub use endpoint::Endpoint;
-pub use guard::Guard;
-pub use listen::Listening;
+pub use endpoint::McpEndpoint;
+pub use guard::McpGuard;
+pub use listen::McpListener;
 pub use listen::PATH;
 pub use listen::listen;
 pub use stdio::serve_stdio;

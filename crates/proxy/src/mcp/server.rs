@@ -21,8 +21,9 @@ use rmcp::service::RequestContext;
 use serde_json::Map;
 use serde_json::Value;
 
+use crate::blocking;
 use crate::recall::Recall;
-use crate::recall::Tool;
+use crate::recall::RecallTool;
 
 /// What an agent is told of all of it, once a session.
 const INSTRUCTIONS: &str = "Mainstay keeps everything that was compacted out of conversations. Use it when something you should \
@@ -32,11 +33,11 @@ const INSTRUCTIONS: &str = "Mainstay keeps everything that was compacted out of 
 
 /// Answers for one store.
 #[derive(Clone, Debug)]
-pub(super) struct Server {
+pub(super) struct McpServer {
     recall: Arc<Recall>,
 }
 
-impl Server {
+impl McpServer {
     pub(super) fn new(recall: Arc<Recall>) -> Self {
         Self { recall }
     }
@@ -49,7 +50,7 @@ fn introduction() -> InitializeResult {
         .with_instructions(INSTRUCTIONS)
 }
 
-fn described(tool: Tool) -> rmcp::model::Tool {
+fn described(tool: RecallTool) -> rmcp::model::Tool {
     let schema: Map<String, Value> =
         serde_json::from_str(tool.input_schema()).expect("schemas are JSON objects: a test reads them");
     let nature = ToolAnnotations::with_title(tool.title())
@@ -61,7 +62,7 @@ fn described(tool: Tool) -> rmcp::model::Tool {
         .with_annotations(nature)
 }
 
-impl ServerHandler for Server {
+impl ServerHandler for McpServer {
     async fn initialize(
         &self,
         request: InitializeRequestParams,
@@ -83,7 +84,7 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         Ok(ListToolsResult::with_all_items(
-            Tool::ALL.into_iter().map(described).collect(),
+            RecallTool::ALL.into_iter().map(described).collect(),
         ))
     }
 
@@ -92,8 +93,8 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(tool) = Tool::named(&request.name) else {
-            let known = Tool::ALL.map(Tool::name).join(", ");
+        let Some(tool) = RecallTool::named(&request.name) else {
+            let known = RecallTool::ALL.map(RecallTool::name).join(", ");
             return Err(ErrorData::invalid_params(
                 format!("no such tool; there are {known}"),
                 None,
@@ -102,7 +103,7 @@ impl ServerHandler for Server {
         let recall = Arc::clone(&self.recall);
         let arguments = request.arguments.unwrap_or_default();
         // The store reads files and unpacks megabytes: not on the thread that listens.
-        let answered = tokio::task::spawn_blocking(move || recall.call(tool, &arguments)).await;
+        let answered = blocking::run(move || recall.call(tool, &arguments)).await;
         let answered = answered.map_err(|_| ErrorData::internal_error("the question could not be answered", None))?;
         let result = match answered {
             Ok(answer) => {

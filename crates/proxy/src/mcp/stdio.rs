@@ -8,7 +8,7 @@ use rmcp::service::ServerInitializeError;
 use rmcp::transport::async_rw::AsyncRwTransport;
 
 use crate::mcp::McpError;
-use crate::mcp::server::Server;
+use crate::mcp::server::McpServer;
 use crate::recall::Recall;
 
 /// Bytes of one message. Questions are a few words; the protocol's own messages have a few kilobytes.
@@ -18,7 +18,7 @@ const MOST_BYTES: usize = 1 << 20;
 pub async fn serve_stdio(recall: Recall) -> Result<(), McpError> {
     let (input, output) = rmcp::transport::stdio();
     let transport = AsyncRwTransport::new_server(input, output).with_max_line_length(MOST_BYTES);
-    let running = match Server::new(Arc::new(recall)).serve(transport).await {
+    let running = match McpServer::new(Arc::new(recall)).serve(transport).await {
         Ok(running) => running,
         // Nobody had anything to ask.
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),

@@ -6,7 +6,7 @@ use serde_json::Map;
 use serde_json::Value;
 
 use crate::recall::RecallError;
-use crate::recall::Tool;
+use crate::recall::RecallTool;
 
 /// A question, by tool.
 #[derive(Clone, Debug)]
@@ -62,9 +62,9 @@ pub(super) struct Dropped {
 }
 
 /// Reads the arguments of a call.
-pub(super) fn read(tool: Tool, arguments: &Map<String, Value>) -> Result<Asked, RecallError> {
+pub(super) fn read(tool: RecallTool, arguments: &Map<String, Value>) -> Result<Asked, RecallError> {
     match tool {
-        Tool::Search => {
+        RecallTool::Search => {
             let asked: Search = parsed(tool, arguments)?;
             match asked.words.trim() {
                 "" => Err(wrong(
@@ -74,21 +74,21 @@ pub(super) fn read(tool: Tool, arguments: &Map<String, Value>) -> Result<Asked, 
                 _ => Ok(Asked::Search(asked)),
             }
         }
-        Tool::Fetch => Ok(Asked::Fetch(parsed(tool, arguments)?)),
-        Tool::Ledger => Ok(Asked::Ledger(parsed(tool, arguments)?)),
-        Tool::Checkpoints => Ok(Asked::Checkpoints(parsed(tool, arguments)?)),
-        Tool::Dropped => Ok(Asked::Dropped(parsed(tool, arguments)?)),
+        RecallTool::Fetch => Ok(Asked::Fetch(parsed(tool, arguments)?)),
+        RecallTool::Ledger => Ok(Asked::Ledger(parsed(tool, arguments)?)),
+        RecallTool::Checkpoints => Ok(Asked::Checkpoints(parsed(tool, arguments)?)),
+        RecallTool::Dropped => Ok(Asked::Dropped(parsed(tool, arguments)?)),
     }
 }
 
-fn parsed<T: DeserializeOwned>(tool: Tool, arguments: &Map<String, Value>) -> Result<T, RecallError> {
+fn parsed<T: DeserializeOwned>(tool: RecallTool, arguments: &Map<String, Value>) -> Result<T, RecallError> {
     // What is null is left out: some clients fill in every property.
     let given = arguments.iter().filter(|(_, value)| !value.is_null());
     let given = given.map(|(name, value)| (name.clone(), value.clone())).collect();
     serde_json::from_value(Value::Object(given)).map_err(|error| wrong(tool, &error.to_string()))
 }
 
-fn wrong(tool: Tool, why: &str) -> RecallError {
+fn wrong(tool: RecallTool, why: &str) -> RecallError {
     RecallError::Arguments {
         tool: tool.name(),
         why: why.to_owned(),

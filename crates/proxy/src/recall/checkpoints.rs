@@ -3,16 +3,17 @@
 use std::fmt::Write;
 
 use mainstay_engine::decide::marker::thousands;
+use mainstay_session::QUOTATION_NOTICE;
 use mainstay_store::CheckpointRow;
 use serde::Serialize;
 
-use crate::recall::Answer;
+use crate::recall::RecallAnswer;
 use crate::recall::RecallError;
 use crate::recall::arguments;
 use crate::recall::arguments::how_far;
 use crate::recall::arguments::how_many;
-use crate::recall::desk::Desk;
 use crate::recall::quote;
+use crate::recall::recall_store::RecallStore;
 
 /// Checkpoints where nobody says how many.
 const USUAL: usize = 10;
@@ -43,7 +44,7 @@ struct Row {
     dropped: usize,
 }
 
-pub(super) fn checkpoints(desk: &Desk, asked: &arguments::Checkpoints) -> Result<Answer, RecallError> {
+pub(super) fn checkpoints(desk: &RecallStore, asked: &arguments::Checkpoints) -> Result<RecallAnswer, RecallError> {
     let conversation = desk.conversation(asked.conversation.as_deref())?;
     let (skip, most) = (how_far(asked.skip), how_many(asked.most, USUAL, MOST));
     // One more than is shown, to know whether there are more.
@@ -52,17 +53,17 @@ pub(super) fn checkpoints(desk: &Desk, asked: &arguments::Checkpoints) -> Result
     let is_all = rows.len() < wanted;
     let rows: Vec<Row> = rows.iter().skip(skip).take(most).map(|kept| row(desk, kept)).collect();
     let next_skip = (!is_all).then_some(skip.saturating_add(most));
-    Ok(Answer {
+    Ok(RecallAnswer {
         text: told(desk, &rows, next_skip),
         structured: serde_json::json!(Listed {
-            notice: quote::NOTICE,
+            notice: QUOTATION_NOTICE,
             checkpoints: rows,
             next_skip,
         }),
     })
 }
 
-fn row(desk: &Desk, kept: &CheckpointRow) -> Row {
+fn row(desk: &RecallStore, kept: &CheckpointRow) -> Row {
     let metrics = &kept.metrics;
     Row {
         id: kept.id.to_string(),
@@ -80,7 +81,7 @@ fn row(desk: &Desk, kept: &CheckpointRow) -> Row {
     }
 }
 
-fn told(desk: &Desk, rows: &[Row], next_skip: Option<usize>) -> String {
+fn told(desk: &RecallStore, rows: &[Row], next_skip: Option<usize>) -> String {
     if rows.is_empty() {
         return "No compactions are kept here.".to_owned();
     }

@@ -3,18 +3,20 @@
 use std::fmt::Write;
 
 use mainstay_engine::decide::marker::thousands;
+use mainstay_session::QUOTATION_NOTICE;
+use mainstay_session::one_line;
 use mainstay_store::CheckpointId;
 use mainstay_store::Dropped;
 use mainstay_store::Loss;
 use serde::Serialize;
 
-use crate::recall::Answer;
+use crate::recall::RecallAnswer;
 use crate::recall::RecallError;
 use crate::recall::arguments;
 use crate::recall::arguments::how_far;
 use crate::recall::arguments::how_many;
-use crate::recall::desk::Desk;
 use crate::recall::quote;
+use crate::recall::recall_store::RecallStore;
 
 /// Texts where nobody says how many.
 const USUAL: usize = 20;
@@ -44,7 +46,7 @@ struct Row {
     telling: String,
 }
 
-pub(super) fn dropped(desk: &Desk, asked: &arguments::Dropped) -> Result<Answer, RecallError> {
+pub(super) fn dropped(desk: &RecallStore, asked: &arguments::Dropped) -> Result<RecallAnswer, RecallError> {
     let checkpoint = checkpoint(desk, asked.checkpoint.as_deref())?;
     let all = desk.store.dropped(&checkpoint)?;
     let clean: Vec<Dropped> = all
@@ -59,20 +61,20 @@ pub(super) fn dropped(desk: &Desk, asked: &arguments::Dropped) -> Result<Answer,
     let rows: Vec<Row> = ranked.iter().skip(skip).take(most).map(row).collect();
     let next = skip.saturating_add(most);
     let listed = Listed {
-        notice: quote::NOTICE,
+        notice: QUOTATION_NOTICE,
         checkpoint: checkpoint.to_string(),
         total: ranked.len(),
         losses: rows,
         next_skip: (next < ranked.len()).then_some(next),
     };
-    Ok(Answer {
+    Ok(RecallAnswer {
         text: told(desk, &listed),
         structured: serde_json::json!(listed),
     })
 }
 
 /// The compaction that is asked about, if it may be.
-fn checkpoint(desk: &Desk, asked: Option<&str>) -> Result<CheckpointId, RecallError> {
+fn checkpoint(desk: &RecallStore, asked: Option<&str>) -> Result<CheckpointId, RecallError> {
     let Some(asked) = asked else {
         let conversation = desk.conversation(None)?;
         let newest = desk.store.checkpoints(conversation.as_deref(), 1)?;
@@ -95,11 +97,11 @@ fn row(loss: &Loss) -> Row {
         message: loss.message,
         action: quote::name(&loss.action),
         tokens: loss.tokens,
-        telling: quote::opening(loss.telling.trim(), MOST_OF_A_LINE),
+        telling: one_line(loss.telling.trim(), MOST_OF_A_LINE),
     }
 }
 
-fn told(desk: &Desk, listed: &Listed) -> String {
+fn told(desk: &RecallStore, listed: &Listed) -> String {
     let mut text = format!("Checkpoint {} dropped {} texts.\n", listed.checkpoint, listed.total);
     let mut body = String::new();
     for row in &listed.losses {

@@ -1,17 +1,17 @@
 //! One text by its reference, page by page.
 
 use mainstay_engine::decide::marker::thousands;
+use mainstay_session::QUOTATION_NOTICE;
 use mainstay_store::reference_in;
 use serde::Serialize;
 
-use crate::recall::Answer;
+use crate::recall::RecallAnswer;
 use crate::recall::RecallError;
 use crate::recall::arguments;
-use crate::recall::desk::Desk;
 use crate::recall::page;
 use crate::recall::page::MOST_TOKENS;
 use crate::recall::page::Page;
-use crate::recall::quote;
+use crate::recall::recall_store::RecallStore;
 use crate::recall::search::Place;
 
 /// Stands between a reference and an offset, where both are given as one word.
@@ -30,7 +30,7 @@ struct Fetched {
     place: Place,
 }
 
-pub(super) fn fetch(desk: &Desk, asked: &arguments::Fetch) -> Result<Answer, RecallError> {
+pub(super) fn fetch(desk: &RecallStore, asked: &arguments::Fetch) -> Result<RecallAnswer, RecallError> {
     let (wanted, offset) = place_in(&asked.reference);
     let offset = asked.offset.or(offset).unwrap_or(0);
     let reference = reference_in(wanted).unwrap_or_else(|| wanted.trim().to_owned());
@@ -49,10 +49,10 @@ pub(super) fn fetch(desk: &Desk, asked: &arguments::Fetch) -> Result<Answer, Rec
     };
     let page = page::page(&whole, start, MOST_TOKENS);
     let place = Place::new(&fetched.mention);
-    Ok(Answer {
+    Ok(RecallAnswer {
         text: told(desk, &fetched.reference, &place, &page, whole.len()),
         structured: serde_json::json!(Fetched {
-            notice: quote::NOTICE,
+            notice: QUOTATION_NOTICE,
             reference: fetched.reference,
             offset: page.start,
             next_offset: (page.end < whole.len()).then_some(page.end),
@@ -80,7 +80,7 @@ fn place_in(text: &str) -> (&str, Option<u64>) {
     }
 }
 
-fn told(desk: &Desk, reference: &str, place: &Place, page: &Page, size: usize) -> String {
+fn told(desk: &RecallStore, reference: &str, place: &Place, page: &Page, size: usize) -> String {
     let is_whole = page.start == 0 && page.end == size;
     let part = match is_whole {
         true => String::new(),

@@ -11,15 +11,16 @@ use mainstay_engine::ledger::page::source;
 use mainstay_engine::ledger::quote::Quoting;
 use mainstay_engine::ledger::quote::defused;
 use mainstay_engine::ledger::scribe::views;
+use mainstay_session::QUOTATION_NOTICE;
 use serde::Serialize;
 
-use crate::recall::Answer;
+use crate::recall::RecallAnswer;
 use crate::recall::RecallError;
 use crate::recall::arguments;
-use crate::recall::desk::Desk;
 use crate::recall::page::MOST_TOKENS;
 use crate::recall::page::count;
 use crate::recall::quote;
+use crate::recall::recall_store::RecallStore;
 
 /// The part of an answer that a model's summary may fill: the ledger holds the exact values, and they come first.
 const STORY_SHARE: u64 = 3;
@@ -36,7 +37,7 @@ struct Known {
     left_out: usize,
 }
 
-pub(super) fn ledger(desk: &Desk, asked: &arguments::Ledger) -> Result<Answer, RecallError> {
+pub(super) fn ledger(desk: &RecallStore, asked: &arguments::Ledger) -> Result<RecallAnswer, RecallError> {
     let conversation = match desk.conversation(asked.conversation.as_deref())? {
         Some(conversation) => conversation,
         None => {
@@ -53,7 +54,7 @@ pub(super) fn ledger(desk: &Desk, asked: &arguments::Ledger) -> Result<Answer, R
     })?;
     let (text, left_out) = shown(desk, &memory, asked.focus.as_deref());
     let known = Known {
-        notice: quote::NOTICE,
+        notice: QUOTATION_NOTICE,
         conversation: quote::name(&conversation),
         created: quote::moment(desk.store.load(&kept.checkpoint)?.row.created),
         checkpoint: kept.checkpoint.to_string(),
@@ -61,13 +62,13 @@ pub(super) fn ledger(desk: &Desk, asked: &arguments::Ledger) -> Result<Answer, R
         text,
         left_out,
     };
-    Ok(Answer {
+    Ok(RecallAnswer {
         text: told(desk, &known),
         structured: serde_json::json!(known),
     })
 }
 
-fn told(desk: &Desk, known: &Known) -> String {
+fn told(desk: &RecallStore, known: &Known) -> String {
     let head = format!(
         "Conversation {} as of checkpoint {} ({}), {} messages. [user m3] is what the user said in message 3, [tool m7] what a tool printed.",
         known.conversation, known.checkpoint, known.created, known.messages
@@ -86,7 +87,7 @@ fn told(desk: &Desk, known: &Known) -> String {
 }
 
 /// The state as text within an answer, and how many entries did not fit.
-fn shown(desk: &Desk, memory: &Memory, focus: Option<&str>) -> (String, usize) {
+fn shown(desk: &RecallStore, memory: &Memory, focus: Option<&str>) -> (String, usize) {
     let mut room = MOST_TOKENS;
     let story = memory.told.as_ref().map(|told| {
         let short = page::shortened(&told.text, MOST_TOKENS / STORY_SHARE, &count);

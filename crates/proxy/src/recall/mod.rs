@@ -7,7 +7,6 @@
 
 mod arguments;
 mod checkpoints;
-pub(crate) mod desk;
 mod dropped;
 mod error;
 mod fetch;
@@ -15,43 +14,35 @@ mod ledger;
 mod offer;
 mod page;
 pub(crate) mod quote;
+pub(crate) mod recall_store;
 mod search;
 mod tool;
 
 use std::path::PathBuf;
 
-use mainstay_engine::redact::Options;
+use mainstay_session::Redaction;
 use serde_json::Map;
 use serde_json::Value;
 
-use crate::recall::desk::Desk;
+use crate::recall::recall_store::RecallStore;
 
 pub use error::RecallError;
 pub use offer::OFFERED;
 pub use offer::definition;
-pub use tool::Tool;
+pub use tool::RecallTool;
 
 /// What an agent may ask about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub enum RecallScope {
     /// Everything in the store.
     Everything,
     /// One conversation: its key, or how that begins.
     Conversation(String),
 }
 
-/// What is done about secrets in what is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Secrets {
-    /// They are hidden, and so is what the options name.
-    Hidden(Options),
-    /// They are shown: the operator has said so.
-    Shown,
-}
-
 /// An answer to one question.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
+pub struct RecallAnswer {
     /// For a model to read.
     pub text: String,
     /// The same for a program: an object.
@@ -62,18 +53,22 @@ pub struct Answer {
 #[derive(Clone, Debug)]
 pub struct Recall {
     store: PathBuf,
-    secrets: Secrets,
-    scope: Scope,
+    redaction: Redaction,
+    scope: RecallScope,
 }
 
 impl Recall {
     /// Over the store at a path, which need not be there yet.
-    pub fn new(store: PathBuf, secrets: Secrets, scope: Scope) -> Self {
-        Self { store, secrets, scope }
+    pub fn new(store: PathBuf, redaction: Redaction, scope: RecallScope) -> Self {
+        Self {
+            store,
+            redaction,
+            scope,
+        }
     }
 
     /// Uses a tool. The error is for whoever called it: it says what to do instead.
-    pub fn call(&self, tool: Tool, arguments: &Map<String, Value>) -> Result<Answer, RecallError> {
+    pub fn call(&self, tool: RecallTool, arguments: &Map<String, Value>) -> Result<RecallAnswer, RecallError> {
         let asked = arguments::read(tool, arguments)?;
         let desk = self.open()?;
         match asked {
@@ -95,7 +90,7 @@ impl Recall {
     /// too.
     pub fn answer(&self, conversation: &str, input: &str) -> String {
         let answered = offer::read(input).and_then(|asked| {
-            let desk = Desk::open(&self.store, self.secrets)?.within(conversation);
+            let desk = RecallStore::open(&self.store, self.redaction)?.within(conversation);
             match asked {
                 offer::Asked::Words(asked) => search::search(&desk, &asked),
                 offer::Asked::Reference(asked) => fetch::fetch(&desk, &asked),
@@ -107,11 +102,11 @@ impl Recall {
         }
     }
 
-    fn open(&self) -> Result<Desk, RecallError> {
-        let desk = Desk::open(&self.store, self.secrets)?;
+    fn open(&self) -> Result<RecallStore, RecallError> {
+        let desk = RecallStore::open(&self.store, self.redaction)?;
         match &self.scope {
-            Scope::Everything => Ok(desk),
-            Scope::Conversation(beginning) => {
+            RecallScope::Everything => Ok(desk),
+            RecallScope::Conversation(beginning) => {
                 let key = desk.store.find_conversation(beginning)?;
                 Ok(desk.within(&key))
             }

@@ -118,35 +118,39 @@ fn stocked(folder: &Path) -> PathBuf {
     path
 }
 
-fn recall(folder: &Path, scope: Scope) -> Recall {
-    Recall::new(stocked(folder), Secrets::Hidden(Options::default()), scope)
+fn recall(folder: &Path, scope: RecallScope) -> Recall {
+    Recall::new(
+        stocked(folder),
+        Redaction::Secrets(mainstay_engine::redact::Options::default()),
+        scope,
+    )
 }
 
 fn arguments(json: &str) -> Map<String, Value> {
     serde_json::from_str(json).unwrap()
 }
 
-fn call(recall: &Recall, tool: Tool, json: &str) -> Answer {
+fn call(recall: &Recall, tool: RecallTool, json: &str) -> RecallAnswer {
     recall
         .call(tool, &arguments(json))
         .unwrap_or_else(|error| panic!("{tool} {json}: {error}"))
 }
 
-fn refused(recall: &Recall, tool: Tool, json: &str) -> String {
+fn refused(recall: &Recall, tool: RecallTool, json: &str) -> String {
     recall.call(tool, &arguments(json)).unwrap_err().to_string()
 }
 
 #[test]
 fn words_and_references_are_found_in_scope() {
     let folder = tempfile::tempdir().unwrap();
-    let all = recall(folder.path(), Scope::Everything);
-    let references = |answer: &Answer| -> Vec<String> {
+    let all = recall(folder.path(), RecallScope::Everything);
+    let references = |answer: &RecallAnswer| -> Vec<String> {
         let hits = answer.structured["hits"].as_array().unwrap();
         hits.iter()
             .map(|hit| hit["reference"].as_str().unwrap().to_owned())
             .collect()
     };
-    let found = call(&all, Tool::Search, r#"{"words":"port"}"#);
+    let found = call(&all, RecallTool::Search, r#"{"words":"port"}"#);
     assert_eq!(references(&found).len(), 2);
     assert!(
         found.text.contains("conversation talk") && found.text.contains("the port is 8443"),
@@ -155,62 +159,77 @@ fn words_and_references_are_found_in_scope() {
     );
     let found = call(
         &all,
-        Tool::Search,
+        RecallTool::Search,
         r#"{"words":"port","conversation":"ot","most":null}"#,
     );
     assert_eq!(references(&found), [OTHERS]);
     assert_eq!(
-        references(&call(&all, Tool::Search, &format!(r#"{{"words":"{PORT}"}}"#))),
+        references(&call(&all, RecallTool::Search, &format!(r#"{{"words":"{PORT}"}}"#))),
         [PORT]
     );
     assert_eq!(
-        references(&call(&all, Tool::Search, r#"{"words":"port","most":1}"#)).len(),
+        references(&call(&all, RecallTool::Search, r#"{"words":"port","most":1}"#)).len(),
         1
     );
     assert!(
-        call(&all, Tool::Search, r#"{"words":"unheard-of"}"#)
+        call(&all, RecallTool::Search, r#"{"words":"unheard-of"}"#)
             .text
             .starts_with("Nothing")
     );
 
     let own = Recall {
-        scope: Scope::Conversation("ta".into()),
+        scope: RecallScope::Conversation("ta".into()),
         ..all
     };
-    assert_eq!(references(&call(&own, Tool::Search, r#"{"words":"port"}"#)), [PORT]);
-    assert!(refused(&own, Tool::Search, r#"{"words":"port","conversation":"other"}"#).contains("another conversation"));
-    assert!(refused(&own, Tool::Fetch, &format!(r#"{{"reference":"{OTHERS}"}}"#)).contains("in this conversation"));
-    let rows = call(&own, Tool::Checkpoints, "{}").structured["checkpoints"].clone();
+    assert_eq!(
+        references(&call(&own, RecallTool::Search, r#"{"words":"port"}"#)),
+        [PORT]
+    );
+    assert!(
+        refused(&own, RecallTool::Search, r#"{"words":"port","conversation":"other"}"#)
+            .contains("another conversation")
+    );
+    assert!(
+        refused(&own, RecallTool::Fetch, &format!(r#"{{"reference":"{OTHERS}"}}"#)).contains("in this conversation")
+    );
+    let rows = call(&own, RecallTool::Checkpoints, "{}").structured["checkpoints"].clone();
     assert_eq!(rows.as_array().unwrap().len(), 2);
     let foreign = call(
         &Recall {
-            scope: Scope::Everything,
+            scope: RecallScope::Everything,
             ..own.clone()
         },
-        Tool::Checkpoints,
+        RecallTool::Checkpoints,
         "{}",
     );
     let foreign = foreign.structured["checkpoints"][0]["id"].as_str().unwrap().to_owned();
-    assert!(refused(&own, Tool::Dropped, &format!(r#"{{"checkpoint":"{foreign}"}}"#)).contains("another conversation"));
-    assert!(refused(&own, Tool::Ledger, r#"{"conversation":"other"}"#).contains("another conversation"));
+    assert!(
+        refused(&own, RecallTool::Dropped, &format!(r#"{{"checkpoint":"{foreign}"}}"#))
+            .contains("another conversation")
+    );
+    assert!(refused(&own, RecallTool::Ledger, r#"{"conversation":"other"}"#).contains("another conversation"));
 }
 
 #[test]
 fn secrets_stay_hidden_in_every_answer_unless_the_operator_shows_them() {
     let folder = tempfile::tempdir().unwrap();
-    let hidden = recall(folder.path(), Scope::Everything);
+    let hidden = recall(folder.path(), RecallScope::Everything);
     let fetch = format!(r#"{{"reference":"{LEAK}"}}"#);
     let questions = [
-        (Tool::Fetch, fetch.as_str()),
-        (Tool::Search, r#"{"words":"deploying zebra"}"#),
-        (Tool::Search, r#"{"words":"ghp_9fK2mQx7Lw4Rz8Tn3Vb6Yc1Hd5Jg0PsAeUiO"}"#),
-        (Tool::Dropped, r#"{"checkpoint":""}"#),
-        (Tool::Ledger, r#"{"conversation":"talk"}"#),
-        (Tool::Checkpoints, "{}"),
+        (RecallTool::Fetch, fetch.as_str()),
+        (RecallTool::Search, r#"{"words":"deploying zebra"}"#),
+        (
+            RecallTool::Search,
+            r#"{"words":"ghp_9fK2mQx7Lw4Rz8Tn3Vb6Yc1Hd5Jg0PsAeUiO"}"#,
+        ),
+        (RecallTool::Dropped, r#"{"checkpoint":""}"#),
+        (RecallTool::Ledger, r#"{"conversation":"talk"}"#),
+        (RecallTool::Checkpoints, "{}"),
     ];
     for (tool, json) in questions {
         let id =
-            call(&hidden, Tool::Checkpoints, r#"{"conversation":"talk"}"#).structured["checkpoints"][0]["id"].clone();
+            call(&hidden, RecallTool::Checkpoints, r#"{"conversation":"talk"}"#).structured["checkpoints"][0]["id"]
+                .clone();
         let json = json.replace(r#""checkpoint":"""#, &format!(r#""checkpoint":{id}"#));
         let answer = call(&hidden, tool, &json);
         let all = format!("{} {}", answer.text, answer.structured);
@@ -219,26 +238,26 @@ fn secrets_stay_hidden_in_every_answer_unless_the_operator_shows_them() {
             "{tool}: {all}"
         );
     }
-    let answer = call(&hidden, Tool::Fetch, &fetch);
+    let answer = call(&hidden, RecallTool::Fetch, &fetch);
     assert!(
         answer.text.contains("credential_ref:") && answer.text.contains("192.168.7.9"),
         "{}",
         answer.text
     );
     let shown = Recall {
-        secrets: Secrets::Shown,
+        redaction: Redaction::Off,
         ..hidden
     };
-    assert!(call(&shown, Tool::Fetch, &fetch).text.contains(SECRET));
+    assert!(call(&shown, RecallTool::Fetch, &fetch).text.contains(SECRET));
 }
 
 #[test]
 fn what_is_recalled_cannot_pass_for_anything_but_a_quotation() {
     let folder = tempfile::tempdir().unwrap();
-    let recall = recall(folder.path(), Scope::Everything);
+    let recall = recall(folder.path(), RecallScope::Everything);
     let answers = [
-        call(&recall, Tool::Fetch, &format!(r#"{{"reference":"{ATTACK}"}}"#)),
-        call(&recall, Tool::Search, r#"{"words":"delete everything"}"#),
+        call(&recall, RecallTool::Fetch, &format!(r#"{{"reference":"{ATTACK}"}}"#)),
+        call(&recall, RecallTool::Search, r#"{"words":"delete everything"}"#),
     ];
     for answer in answers {
         assert_eq!(answer.text.matches('⟦').count(), 2, "{}", answer.text);
@@ -260,12 +279,12 @@ fn what_is_recalled_cannot_pass_for_anything_but_a_quotation() {
 #[test]
 fn a_long_text_comes_in_pages_that_make_it_up() {
     let folder = tempfile::tempdir().unwrap();
-    let recall = recall(folder.path(), Scope::Everything);
+    let recall = recall(folder.path(), RecallScope::Everything);
     let (mut whole, mut offset, mut pages) = (String::new(), Some(0), 0);
     while let Some(at) = offset {
         let answer = call(
             &recall,
-            Tool::Fetch,
+            RecallTool::Fetch,
             &format!(r#"{{"reference":"{LOG}","offset":{at}}}"#),
         );
         whole.push_str(answer.structured["text"].as_str().unwrap());
@@ -274,7 +293,11 @@ fn a_long_text_comes_in_pages_that_make_it_up() {
         assert_eq!(offset.is_some(), answer.text.contains("not all of it"));
         // The reference of the next page is one that can be asked for.
         if let Some(next) = offset {
-            let same = call(&recall, Tool::Fetch, &format!(r#"{{"reference":"{LOG}@{next}"}}"#));
+            let same = call(
+                &recall,
+                RecallTool::Fetch,
+                &format!(r#"{{"reference":"{LOG}@{next}"}}"#),
+            );
             assert_eq!(same.structured["offset"].as_u64(), Some(next));
         }
         pages += 1;
@@ -284,7 +307,7 @@ fn a_long_text_comes_in_pages_that_make_it_up() {
     assert!(
         refused(
             &recall,
-            Tool::Fetch,
+            RecallTool::Fetch,
             &format!(r#"{{"reference":"{LOG}","offset":99999999}}"#)
         )
         .contains("begin at 0")
@@ -294,8 +317,8 @@ fn a_long_text_comes_in_pages_that_make_it_up() {
 #[test]
 fn lists_say_how_to_go_on_and_the_ledger_what_is_known() {
     let folder = tempfile::tempdir().unwrap();
-    let recall = recall(folder.path(), Scope::Everything);
-    let first = call(&recall, Tool::Checkpoints, r#"{"most":2}"#);
+    let recall = recall(folder.path(), RecallScope::Everything);
+    let first = call(&recall, RecallTool::Checkpoints, r#"{"most":2}"#);
     assert_eq!(
         first.structured["checkpoints"][0]["conversation"], "other",
         "newest first"
@@ -306,17 +329,17 @@ fn lists_say_how_to_go_on_and_the_ledger_what_is_known() {
         "{}",
         first.text
     );
-    let last = call(&recall, Tool::Checkpoints, r#"{"most":2,"skip":2}"#);
+    let last = call(&recall, RecallTool::Checkpoints, r#"{"most":2,"skip":2}"#);
     assert_eq!(last.structured["checkpoints"].as_array().unwrap().len(), 1);
     assert_eq!(last.structured["next_skip"], Value::Null);
 
-    let lost = call(&recall, Tool::Dropped, "{}");
+    let lost = call(&recall, RecallTool::Dropped, "{}");
     assert_eq!(
         (&lost.structured["total"], &lost.structured["losses"][0]["reference"]),
         (&1.into(), &OTHERS.into())
     );
 
-    let known = call(&recall, Tool::Ledger, r#"{"conversation":"talk"}"#);
+    let known = call(&recall, RecallTool::Ledger, r#"{"conversation":"talk"}"#);
     assert!(
         known
             .text
@@ -326,7 +349,7 @@ fn lists_say_how_to_go_on_and_the_ledger_what_is_known() {
     );
     assert_eq!(known.structured["messages"], 2);
     assert!(
-        refused(&recall, Tool::Ledger, "{}").contains("only pruned"),
+        refused(&recall, RecallTool::Ledger, "{}").contains("only pruned"),
         "the newest has none"
     );
 }
@@ -334,45 +357,49 @@ fn lists_say_how_to_go_on_and_the_ledger_what_is_known() {
 #[test]
 fn what_goes_wrong_says_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
-    let nowhere = Recall::new(folder.path().join("none.db"), Secrets::Shown, Scope::Everything);
-    assert!(refused(&nowhere, Tool::Checkpoints, "{}").contains("`mainstay compact` makes one"));
+    let nowhere = Recall::new(folder.path().join("none.db"), Redaction::Off, RecallScope::Everything);
+    assert!(refused(&nowhere, RecallTool::Checkpoints, "{}").contains("`mainstay compact` makes one"));
     assert!(!folder.path().join("none.db").exists());
     assert!(nowhere.check().is_err());
-    let recall = recall(folder.path(), Scope::Everything);
+    let recall = recall(folder.path(), RecallScope::Everything);
     assert!(recall.check().is_ok());
     let long = "x".repeat(100_000);
     for (tool, json, says) in [
-        (Tool::Search, "{}".to_owned(), "missing field `words`"),
-        (Tool::Search, r#"{"words":" "}"#.to_owned(), "`words` is empty"),
+        (RecallTool::Search, "{}".to_owned(), "missing field `words`"),
+        (RecallTool::Search, r#"{"words":" "}"#.to_owned(), "`words` is empty"),
         (
-            Tool::Search,
+            RecallTool::Search,
             r#"{"words":"a","limit":3}"#.to_owned(),
             "unknown field `limit`",
         ),
         (
-            Tool::Search,
+            RecallTool::Search,
             format!(r#"{{"words":"a","most":"{long}"}}"#),
             "invalid type",
         ),
         (
-            Tool::Search,
+            RecallTool::Search,
             r#"{"words":"a","conversation":"zzz"}"#.to_owned(),
             "`checkpoints` lists",
         ),
-        (Tool::Fetch, r#"{"reference":"m1"}"#.to_owned(), "search by words"),
-        (Tool::Fetch, format!(r#"{{"reference":"{long}"}}"#), "search by words"),
+        (RecallTool::Fetch, r#"{"reference":"m1"}"#.to_owned(), "search by words"),
         (
-            Tool::Fetch,
+            RecallTool::Fetch,
+            format!(r#"{{"reference":"{long}"}}"#),
+            "search by words",
+        ),
+        (
+            RecallTool::Fetch,
             r#"{"reference":"m1","offset":-1}"#.to_owned(),
             "invalid value",
         ),
         (
-            Tool::Dropped,
+            RecallTool::Dropped,
             r#"{"checkpoint":"zz"}"#.to_owned(),
             "`checkpoints` lists",
         ),
         (
-            Tool::Ledger,
+            RecallTool::Ledger,
             r#"{"conversation":"zz"}"#.to_owned(),
             "`checkpoints` lists",
         ),
@@ -385,7 +412,7 @@ fn what_goes_wrong_says_what_to_do() {
 #[test]
 fn the_offered_tool_answers_for_one_conversation_and_always_alike() {
     let folder = tempfile::tempdir().unwrap();
-    let recall = recall(folder.path(), Scope::Everything);
+    let recall = recall(folder.path(), RecallScope::Everything);
     let answer = recall.answer("talk", r#"{"query":"port"}"#);
     assert!(answer.contains(PORT) && !answer.contains(OTHERS), "{answer}");
     assert_eq!(answer, recall.answer("talk", r#"{"query":"port"}"#));
@@ -411,12 +438,12 @@ fn the_offered_tool_answers_for_one_conversation_and_always_alike() {
 
 #[test]
 fn schemas_are_json_and_name_what_is_taken() {
-    for tool in Tool::ALL {
+    for tool in RecallTool::ALL {
         let schema: Value = serde_json::from_str(tool.input_schema()).unwrap();
         assert_eq!(schema["type"], "object");
-        assert_eq!(Tool::named(tool.name()), Some(tool));
+        assert_eq!(RecallTool::named(tool.name()), Some(tool));
         let folder = tempfile::tempdir().unwrap();
-        let recall = Recall::new(folder.path().join("none.db"), Secrets::Shown, Scope::Everything);
+        let recall = Recall::new(folder.path().join("none.db"), Redaction::Off, RecallScope::Everything);
         // Every property that the schema has is known: what is refused is the store, not the argument.
         let given = schema["properties"]
             .as_object()
@@ -440,16 +467,16 @@ proptest! {
     #[test]
     fn any_question_has_an_answer_or_a_reason(words in "\\PC{0,60}", offset in any::<u64>()) {
         let folder = tempfile::tempdir().unwrap();
-        let recall = recall(folder.path(), Scope::Everything);
+        let recall = recall(folder.path(), RecallScope::Everything);
         let text = serde_json::to_string(&words).unwrap();
         for (tool, json) in [
-            (Tool::Search, format!(r#"{{"words":{text},"most":{offset}}}"#)),
-            (Tool::Search, format!(r#"{{"words":"port","conversation":{text}}}"#)),
-            (Tool::Fetch, format!(r#"{{"reference":{text},"offset":{offset}}}"#)),
-            (Tool::Fetch, format!(r#"{{"reference":"{LOG}","offset":{}}}"#, offset % 300_000)),
-            (Tool::Ledger, format!(r#"{{"conversation":"talk","focus":{text}}}"#)),
-            (Tool::Checkpoints, format!(r#"{{"skip":{offset}}}"#)),
-            (Tool::Dropped, format!(r#"{{"checkpoint":{text},"skip":{offset}}}"#)),
+            (RecallTool::Search, format!(r#"{{"words":{text},"most":{offset}}}"#)),
+            (RecallTool::Search, format!(r#"{{"words":"port","conversation":{text}}}"#)),
+            (RecallTool::Fetch, format!(r#"{{"reference":{text},"offset":{offset}}}"#)),
+            (RecallTool::Fetch, format!(r#"{{"reference":"{LOG}","offset":{}}}"#, offset % 300_000)),
+            (RecallTool::Ledger, format!(r#"{{"conversation":"talk","focus":{text}}}"#)),
+            (RecallTool::Checkpoints, format!(r#"{{"skip":{offset}}}"#)),
+            (RecallTool::Dropped, format!(r#"{{"checkpoint":{text},"skip":{offset}}}"#)),
         ] {
             match recall.call(tool, &arguments(&json)) {
                 Ok(answer) => prop_assert!(page::count(&answer.text) < page::MOST_TOKENS + 500),

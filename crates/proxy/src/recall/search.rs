@@ -3,17 +3,19 @@
 use std::fmt::Write;
 
 use mainstay_engine::decide::marker::thousands;
+use mainstay_session::QUOTATION_NOTICE;
+use mainstay_session::one_line;
 use mainstay_store::Hit;
 use mainstay_store::Matched;
 use mainstay_store::Mention;
 use serde::Serialize;
 
-use crate::recall::Answer;
+use crate::recall::RecallAnswer;
 use crate::recall::RecallError;
 use crate::recall::arguments;
 use crate::recall::arguments::how_many;
-use crate::recall::desk::Desk;
 use crate::recall::quote;
+use crate::recall::recall_store::RecallStore;
 
 /// Hits where nobody says how many: about a thousand tokens.
 const USUAL: usize = 8;
@@ -83,18 +85,18 @@ impl Place {
     }
 }
 
-pub(super) fn search(desk: &Desk, asked: &arguments::Search) -> Result<Answer, RecallError> {
+pub(super) fn search(desk: &RecallStore, asked: &arguments::Search) -> Result<RecallAnswer, RecallError> {
     let conversation = desk.conversation(asked.conversation.as_deref())?;
     let most = how_many(asked.most, USUAL, MOST);
-    let scope = Desk::scope(conversation.as_deref());
+    let scope = RecallStore::scope(conversation.as_deref());
     let hits = desk
         .store
         .find_shown(&asked.words, scope, most, &|text| desk.clean(text))?;
     let rows: Vec<Row> = hits.iter().map(row).collect();
-    Ok(Answer {
+    Ok(RecallAnswer {
         text: told(desk, &rows, most),
         structured: serde_json::json!(Found {
-            notice: quote::NOTICE,
+            notice: QUOTATION_NOTICE,
             hits: rows,
         }),
     })
@@ -105,7 +107,7 @@ fn row(hit: &Hit) -> Row {
         reference: hit.reference.clone(),
         matched: hit.matched,
         // The store bounds snippets, except where one word is longer than that.
-        snippet: quote::opening(&hit.snippet, MOST_OF_A_SNIPPET),
+        snippet: one_line(&hit.snippet, MOST_OF_A_SNIPPET),
         place: Place::new(&hit.mention),
     }
 }
@@ -113,7 +115,7 @@ fn row(hit: &Hit) -> Row {
 /// Letters of a snippet: the store's 240 bytes and what it adds to end between words.
 const MOST_OF_A_SNIPPET: usize = 320;
 
-fn told(desk: &Desk, rows: &[Row], most: usize) -> String {
+fn told(desk: &RecallStore, rows: &[Row], most: usize) -> String {
     let Some(first) = rows.first() else {
         return "Nothing that was compacted away matches. Try fewer or other words, as they would stand in the text itself; \
                 what was not compacted is still in your conversation."

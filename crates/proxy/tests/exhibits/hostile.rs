@@ -3,9 +3,9 @@
 use mainstay_engine::transcript::Author;
 use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::Timestamp;
-use mainstay_proxy::door::Door;
-use mainstay_proxy::keeper::Overview;
-use mainstay_proxy::keeper::Session;
+use mainstay_proxy::http::auth::AuthPolicy;
+use mainstay_proxy::session::SessionStatus;
+use mainstay_proxy::session::SessionsOverview;
 use mainstay_store::Metrics;
 use mainstay_store::NewCheckpoint;
 use mainstay_store::NewDropped;
@@ -68,18 +68,18 @@ pub fn hostile() -> (Proxy, Shelf, Vec<String>) {
     let mut shelf = Shelf::new();
     let payloads = payloads();
     let ids: Vec<String> = STEMS.iter().map(|stem| shelf.hostile(stem, &payloads)).collect();
-    let sessions = payloads.iter().map(|payload| Session {
+    let sessions = payloads.iter().map(|payload| SessionStatus {
         checkpoint: Some(payload.clone()),
         reason: payload.clone(),
         ..session(payload, payload, 5)
     });
-    let overview = Overview {
+    let overview = SessionsOverview {
         timing: payloads[26].clone(),
         engine: Box::leak(payloads[2].clone().into_boxed_str()),
         store: payloads[51].clone(),
         ..overview(&shelf.path, sessions.collect())
     };
-    (Proxy::start(overview, &shelf.path, Door::default()), shelf, ids)
+    (Proxy::start(overview, &shelf.path, AuthPolicy::default()), shelf, ids)
 }
 
 impl Shelf {

@@ -13,29 +13,28 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use mainstay_engine::redact::Addresses;
-use mainstay_engine::redact::Options;
 use mainstay_engine::transcript::Author;
 use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::Timestamp;
 use mainstay_llm::answer::Usage;
-use mainstay_proxy::counsel::Advice;
-use mainstay_proxy::counsel::Counsel;
-use mainstay_proxy::door::Door;
-use mainstay_proxy::keeper::Archive;
-use mainstay_proxy::keeper::Incoming;
-use mainstay_proxy::keeper::Note;
-use mainstay_proxy::keeper::Outgoing;
-use mainstay_proxy::keeper::Overview;
-use mainstay_proxy::keeper::Session;
-use mainstay_proxy::keeper::Ticket;
-use mainstay_proxy::log::Log;
-use mainstay_proxy::server::Server;
-use mainstay_proxy::serving::Limits;
-use mainstay_proxy::serving::Serving;
-use mainstay_proxy::upstreams::Allowed;
-use mainstay_proxy::upstreams::Upstream;
-use mainstay_proxy::upstreams::Upstreams;
+use mainstay_proxy::http::auth::AuthPolicy;
+use mainstay_proxy::http::server_settings::ServerLimits;
+use mainstay_proxy::http::server_settings::ServerSettings;
+use mainstay_proxy::http::upstreams::UpstreamPermissions;
+use mainstay_proxy::http::upstreams::UpstreamServer;
+use mainstay_proxy::http::upstreams::Upstreams;
+use mainstay_proxy::log::EventLog;
+use mainstay_proxy::server::ProxyServer;
+use mainstay_proxy::session::IncomingRequest;
+use mainstay_proxy::session::OutgoingRequest;
+use mainstay_proxy::session::RequestNote;
+use mainstay_proxy::session::RequestTicket;
+use mainstay_proxy::session::SessionStatus;
+use mainstay_proxy::session::SessionsOverview;
+use mainstay_proxy::session::StoreLocation;
+use mainstay_proxy::session::fail_open::SessionBackend;
+use mainstay_proxy::session::fallback_slot::FallbackSlot;
+use mainstay_session::Redaction;
 use mainstay_store::Metrics;
 use mainstay_store::NewCheckpoint;
 use mainstay_store::NewDropped;
@@ -48,37 +47,40 @@ pub const SECRET: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
 
 /// A keeper that does nothing and says what it is told to.
 struct Teller {
-    overview: Overview,
-    archive: Archive,
+    overview: SessionsOverview,
+    archive: StoreLocation,
 }
 
-impl Counsel for Teller {
-    fn prepare(&self, incoming: Incoming) -> Advice<'_, Outgoing> {
-        Box::pin(async move {
-            Outgoing {
-                body: incoming.body,
-                extra_header: None,
-                note: Note::default(),
-                ticket: None,
-            }
-        })
+impl SessionBackend for Teller {
+    fn prepare(&self, incoming: IncomingRequest, _: &FallbackSlot<OutgoingRequest>) -> OutgoingRequest {
+        OutgoingRequest {
+            body: incoming.body,
+            extra_header: None,
+            note: RequestNote::default(),
+            ticket: None,
+        }
     }
 
-    fn after_overflow<'a>(&'a self, _: &'a Ticket, _: &'a str) -> Advice<'a, Option<Outgoing>> {
-        Box::pin(async { None })
+    fn after_overflow(
+        &self,
+        _: &RequestTicket,
+        _: &str,
+        _: &FallbackSlot<Option<OutgoingRequest>>,
+    ) -> Option<OutgoingRequest> {
+        None
     }
 
-    fn after_complaint<'a>(&'a self, _: &'a Ticket, _: &'a str) -> Advice<'a, Option<Outgoing>> {
-        Box::pin(async { None })
+    fn after_complaint(&self, _: &RequestTicket, _: &str) -> Option<OutgoingRequest> {
+        None
     }
 
-    fn answered(&self, _: Ticket, _: Option<Usage>) {}
+    fn answered(&self, _: RequestTicket, _: Option<Usage>) {}
 
-    fn overview(&self) -> Option<Overview> {
+    fn overview(&self) -> Option<SessionsOverview> {
         Some(self.overview.clone())
     }
 
-    fn archive(&self) -> Option<Archive> {
+    fn archive(&self) -> Option<StoreLocation> {
         Some(self.archive.clone())
     }
 }
@@ -93,27 +95,24 @@ pub struct Proxy {
 
 impl Proxy {
     /// Shows these sessions and this store.
-    pub fn start(overview: Overview, store: &Path, door: Door) -> Self {
-        let archive = Archive {
+    pub fn start(overview: SessionsOverview, store: &Path, auth: AuthPolicy) -> Self {
+        let archive = StoreLocation {
             store: store.to_owned(),
-            redact: Options {
-                addresses: Addresses::All,
-                pii: false,
-            },
+            redaction: Redaction::default(),
         };
         // Nothing listens at the discard port: what goes on to an upstream fails.
-        Self::serve(Arc::new(Teller { overview, archive }), "http://127.0.0.1:9", door)
+        Self::serve(Arc::new(Teller { overview, archive }), "http://127.0.0.1:9", auth)
     }
 
     /// Serves with this counsel, to this upstream.
-    pub fn serve(counsel: Arc<dyn Counsel>, upstream: &str, door: Door) -> Self {
-        let target = Upstream::read(upstream, Allowed::default()).expect("the address is one");
-        let serving = Serving {
+    pub fn serve(backend: Arc<dyn SessionBackend>, upstream: &str, auth: AuthPolicy) -> Self {
+        let target = UpstreamServer::read(upstream, UpstreamPermissions::default()).expect("the address is one");
+        let serving = ServerSettings {
             recall: None,
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
-            door,
+            auth,
             upstreams: Upstreams::new(vec![target]).expect("one is enough"),
-            limits: Limits::default(),
+            limits: ServerLimits::default(),
             patience: Duration::from_secs(60),
         };
         let (stop, stopped) = oneshot::channel();
@@ -121,7 +120,7 @@ impl Proxy {
         let thread = thread::spawn(move || {
             let runtime = tokio::runtime::Runtime::new().unwrap();
             runtime.block_on(async {
-                let server = Server::bind(serving, counsel, Log::silent()).await;
+                let server = ProxyServer::bind(serving, backend, EventLog::silent()).await;
                 let server = server.expect("loopback has a free port");
                 tell.send(server.address().expect("it listens"))
                     .expect("somebody waits");
@@ -181,11 +180,11 @@ pub fn rich() -> (Proxy, Shelf, String) {
     shelf.compaction("openai-chat-0d13ffe2a900", 900);
     let newest = shelf.compaction("anthropic-4be1c90a77d2", 240);
     let sessions = vec![
-        Session {
+        SessionStatus {
             checkpoint: Some(newest.clone()),
             ..session("anthropic-4be1c90a77d2", "claude-sonnet-4-5", 12)
         },
-        Session {
+        SessionStatus {
             prompt: 101_300,
             prompt_whole: 101_300,
             window: 128_000,
@@ -197,7 +196,7 @@ pub fn rich() -> (Proxy, Shelf, String) {
             reason: "the threshold is passed".to_owned(),
             ..session("openai-chat-0d13ffe2a900", "qwen3-coder", 95)
         },
-        Session {
+        SessionStatus {
             requests: 4,
             messages: 7,
             prompt: 8_411,
@@ -213,13 +212,13 @@ pub fn rich() -> (Proxy, Shelf, String) {
             ..session("openai-responses-77aa01c2de34", "gpt-5.1-codex", 7_300)
         },
     ];
-    let proxy = Proxy::start(overview(&shelf.path, sessions), &shelf.path, Door::default());
+    let proxy = Proxy::start(overview(&shelf.path, sessions), &shelf.path, AuthPolicy::default());
     (proxy, shelf, newest)
 }
 
 /// What a keeper says that has these conversations.
-pub fn overview(store: &Path, sessions: Vec<Session>) -> Overview {
-    Overview {
+pub fn overview(store: &Path, sessions: Vec<SessionStatus>) -> SessionsOverview {
+    SessionsOverview {
         timing: "when it pays by the model's prices, else at the threshold".to_owned(),
         engine: "auto",
         writes_summaries: true,
@@ -231,8 +230,8 @@ pub fn overview(store: &Path, sessions: Vec<Session>) -> Overview {
 }
 
 /// A conversation like any other.
-pub fn session(conversation: &str, model: &str, seconds_ago: i64) -> Session {
-    Session {
+pub fn session(conversation: &str, model: &str, seconds_ago: i64) -> SessionStatus {
+    SessionStatus {
         conversation: conversation.to_owned(),
         model: model.to_owned(),
         began: now() - 3_600_000,

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 use std::time::Instant;
 
-use mainstay_proxy::settings::Timing;
+use mainstay_proxy::settings::PassTiming;
 use mainstay_tests::conversation::Form;
 use mainstay_tests::server::Script;
 use mainstay_tests::server::Server;
@@ -113,7 +113,7 @@ fn setup(form: Form, streams: bool, then: Vec<Script>) -> (Server, Proxy) {
     scripts.extend(then);
     let server = Server::start(scripts);
     let url = server.url().trim_end_matches("/v1").to_owned();
-    let proxy = Proxy::start(&url, Timing::Never, Tool::Offered);
+    let proxy = Proxy::start(&url, PassTiming::Never, Tool::Offered);
     (server, proxy)
 }
 
@@ -230,7 +230,7 @@ fn a_client_that_goes_away_takes_everything_with_it() {
 #[test]
 fn counting_counts_the_tool_too() {
     let server = Server::start(vec![Script::json(r#"{"input_tokens":7}"#)]);
-    let proxy = Proxy::start(server.url().trim_end_matches("/v1"), Timing::Never, Tool::Offered);
+    let proxy = Proxy::start(server.url().trim_end_matches("/v1"), PassTiming::Never, Tool::Offered);
     let url = format!("{}/v1/messages/count_tokens", proxy.url);
     let body = request(Form::Anthropic, false).to_string();
     assert_eq!(

@@ -8,20 +8,20 @@ use std::time::Duration;
 
 use mainstay_engine::redact::Addresses;
 use mainstay_engine::redact::Options;
-use mainstay_proxy::door::Door;
-use mainstay_proxy::keeper::Keeper;
-use mainstay_proxy::log::Log;
+use mainstay_proxy::http::auth::AuthPolicy;
+use mainstay_proxy::http::server_settings::ServerLimits;
+use mainstay_proxy::http::server_settings::ServerSettings;
+use mainstay_proxy::http::upstreams::UpstreamPermissions;
+use mainstay_proxy::http::upstreams::UpstreamServer as Target;
+use mainstay_proxy::http::upstreams::Upstreams;
+use mainstay_proxy::log::EventLog;
 use mainstay_proxy::recall::Recall;
-use mainstay_proxy::recall::Scope;
-use mainstay_proxy::recall::Secrets;
-use mainstay_proxy::server::Server;
-use mainstay_proxy::serving::Limits;
-use mainstay_proxy::serving::Serving;
-use mainstay_proxy::settings::Keeping;
-use mainstay_proxy::settings::Timing;
-use mainstay_proxy::upstreams::Allowed;
-use mainstay_proxy::upstreams::Upstream as Target;
-use mainstay_proxy::upstreams::Upstreams;
+use mainstay_proxy::recall::RecallScope;
+use mainstay_proxy::server::ProxyServer;
+use mainstay_proxy::session::SessionCompactor;
+use mainstay_proxy::settings::CompactionSettings;
+use mainstay_proxy::settings::PassTiming;
+use mainstay_session::Redaction;
 use mainstay_tests::conversation::Form;
 use mainstay_tests::upstream::Agent;
 use serde_json::Value;
@@ -33,12 +33,12 @@ const HIDDEN: Options = Options {
     pii: false,
 };
 
-fn keeping(store: &Path, timing: Timing) -> Keeping {
-    Keeping {
+fn keeping(store: &Path, timing: PassTiming) -> CompactionSettings {
+    CompactionSettings {
         timing,
         window: Some(32_000),
         patience: Duration::from_secs(600),
-        ..Keeping::at(store.to_owned())
+        ..CompactionSettings::at(store.to_owned())
     }
 }
 
@@ -62,20 +62,20 @@ pub struct Proxy {
 
 impl Proxy {
     /// In front of this address.
-    pub fn start(upstream: &str, timing: Timing, tool: Tool) -> Self {
+    pub fn start(upstream: &str, timing: PassTiming, tool: Tool) -> Self {
         let folder = tempfile::tempdir().expect("there is a folder for such");
         let store = folder.path().join("store.db");
-        let target = Target::read(upstream, Allowed::default()).expect("the address is one");
-        let recall = Recall::new(store.clone(), Secrets::Hidden(HIDDEN), Scope::Everything);
-        let serving = Serving {
+        let target = Target::read(upstream, UpstreamPermissions::default()).expect("the address is one");
+        let recall = Recall::new(store.clone(), Redaction::Secrets(HIDDEN), RecallScope::Everything);
+        let serving = ServerSettings {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
-            door: Door::default(),
+            auth: AuthPolicy::default(),
             upstreams: Upstreams::new(vec![target]).expect("one is enough"),
-            limits: Limits::default(),
+            limits: ServerLimits::default(),
             patience: Duration::from_secs(600),
             recall: Some(recall).filter(|_| tool == Tool::Offered),
         };
-        let counsel = Arc::new(Keeper::new(keeping(&store, timing)));
+        let backend = Arc::new(SessionCompactor::new(keeping(&store, timing)));
         let (stop, stopped) = oneshot::channel();
         let (tell, told) = std::sync::mpsc::channel();
         let thread = thread::spawn(move || {
@@ -84,7 +84,7 @@ impl Proxy {
                 .build()
                 .expect("there are threads");
             runtime.block_on(async {
-                let server = Server::bind(serving, counsel, Log::silent())
+                let server = ProxyServer::bind(serving, backend, EventLog::silent())
                     .await
                     .expect("loopback has a free port");
                 tell.send(server.address().expect("it listens"))

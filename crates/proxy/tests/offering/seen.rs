@@ -1,7 +1,7 @@
 //! Whatever the model does with the tool, the client sees the conversation that it would have had without.
 
 use mainstay_proxy::recall::OFFERED;
-use mainstay_proxy::settings::Timing;
+use mainstay_proxy::settings::PassTiming;
 use mainstay_tests::conversation::Form;
 use mainstay_tests::upstream::Agent;
 use mainstay_tests::upstream::Asking;
@@ -79,7 +79,7 @@ fn both(form: Form, streams: bool, asking: Asking, bound: bool) -> (Vec<Value>, 
     let mut alone = agent(&direct.url());
     assert_eq!(alone.run(TURNS).trouble, None);
     let upstream = Upstream::start(scenario(bound).recall(asking));
-    let proxy = Proxy::start(&upstream.url(), Timing::Never, Tool::Offered);
+    let proxy = Proxy::start(&upstream.url(), PassTiming::Never, Tool::Offered);
     let mut through = agent(&proxy.url);
     let run = through.run(TURNS);
     let report = upstream.report();
@@ -183,7 +183,7 @@ fn a_model_that_only_recalls_comes_to_an_end() {
         for streams in [true, false] {
             for thinks in [true, false] {
                 let upstream = Upstream::start(scenario(false).recall(Asking::Forever));
-                let proxy = Proxy::start(&upstream.url(), Timing::Never, Tool::Offered);
+                let proxy = Proxy::start(&upstream.url(), PassTiming::Never, Tool::Offered);
                 let mut agent = Agent::new(form, &proxy.url).streaming(streams).thinking(thinks);
                 let run = agent.run(3);
                 let report = upstream.report();
@@ -207,7 +207,7 @@ fn long_sessions_with_recall_go_on_where_a_window_ends() {
         for asking in [Asking::Alone, Asking::Both] {
             let scenario = Scenario::tool_loop(40).window(32_000).recall(asking);
             let upstream = Upstream::start(scenario);
-            let proxy = Proxy::start(&upstream.url(), Timing::Threshold, Tool::Offered);
+            let proxy = Proxy::start(&upstream.url(), PassTiming::Threshold, Tool::Offered);
             let run = Agent::new(form, &proxy.url).run(70);
             let report = upstream.report();
             assert_eq!(run.trouble, None, "{form:?} {asking:?}: {:?}", report.rejections);
@@ -244,7 +244,7 @@ fn what_does_not_call_the_tool_passes_byte_for_byte() {
                 ..Scenario::tool_loop(2)
             };
             let upstream = Upstream::start(scenario);
-            let proxy = Proxy::start(&upstream.url(), Timing::Never, Tool::Offered);
+            let proxy = Proxy::start(&upstream.url(), PassTiming::Never, Tool::Offered);
             let body = request(form, streams);
             let through = ask(&proxy.url, &body);
             let asked = &sent(&upstream)[0];
@@ -274,10 +274,10 @@ fn where_it_is_off_or_not_wanted_nothing_is_added() {
             );
             sent(&upstream).pop().unwrap()
         };
-        let off = Proxy::start(&upstream.url(), Timing::Never, Tool::Off);
+        let off = Proxy::start(&upstream.url(), PassTiming::Never, Tool::Off);
         let body = request(form, false);
         assert_eq!(post(&off, &body), body);
-        let on = Proxy::start(&upstream.url(), Timing::Never, Tool::Offered);
+        let on = Proxy::start(&upstream.url(), PassTiming::Never, Tool::Offered);
         let mut without = body.clone();
         without["tools"] = json!([]);
         assert_eq!(post(&on, &without), without);
@@ -293,7 +293,7 @@ fn an_error_instead_of_another_answer_is_told() {
     for form in Form::ALL {
         for streams in [true, false] {
             let upstream = Upstream::start(Scenario::tool_loop(1).recall(Asking::AfterText).window(1_000_000));
-            let proxy = Proxy::start(&upstream.url(), Timing::Never, Tool::Offered);
+            let proxy = Proxy::start(&upstream.url(), PassTiming::Never, Tool::Offered);
             // The prompt fits as it comes, and does not with what is added to it.
             let tokens = {
                 let body = request(form, false);

@@ -5,14 +5,14 @@ use std::sync::Mutex;
 
 use bytes::Bytes;
 use mainstay_llm::answer::Usage;
-use mainstay_proxy::counsel::Advice;
-use mainstay_proxy::counsel::Counsel;
-use mainstay_proxy::keeper::Deed;
-use mainstay_proxy::keeper::Incoming;
-use mainstay_proxy::keeper::Keeper;
-use mainstay_proxy::keeper::Note;
-use mainstay_proxy::keeper::Outgoing;
-use mainstay_proxy::keeper::Ticket;
+use mainstay_proxy::session::IncomingRequest;
+use mainstay_proxy::session::OutgoingRequest;
+use mainstay_proxy::session::RequestAction;
+use mainstay_proxy::session::RequestNote;
+use mainstay_proxy::session::RequestTicket;
+use mainstay_proxy::session::SessionCompactor;
+use mainstay_proxy::session::fail_open::SessionBackend;
+use mainstay_proxy::session::fallback_slot::FallbackSlot;
 use mainstay_tests::server::Script;
 use mainstay_tests::server::Server;
 
@@ -24,40 +24,45 @@ use crate::stage::status;
 
 /// Knows a way around everything, or around nothing.
 struct Knowing {
-    keeper: Keeper,
+    keeper: SessionCompactor,
     knows: bool,
     asked: Arc<Mutex<Vec<String>>>,
 }
 
 impl Knowing {
-    async fn way(&self, ticket: &Ticket, kind: &str, words: &str) -> Option<Outgoing> {
+    fn way(&self, ticket: &RequestTicket, kind: &str, words: &str) -> Option<OutgoingRequest> {
         self.asked.lock().unwrap().push(format!("{kind}: {words}"));
-        self.knows.then(|| Outgoing {
+        self.knows.then(|| OutgoingRequest {
             body: Bytes::from_static(b"{\"shorter\":true}"),
             extra_header: None,
-            note: Note {
-                deed: Deed::Compacted,
-                ..Note::default()
+            note: RequestNote {
+                deed: RequestAction::Compacted,
+                ..RequestNote::default()
             },
             ticket: Some(ticket.clone()),
         })
     }
 }
 
-impl Counsel for Knowing {
-    fn prepare(&self, incoming: Incoming) -> Advice<'_, Outgoing> {
-        Box::pin(self.keeper.prepare(incoming))
+impl SessionBackend for Knowing {
+    fn prepare(&self, incoming: IncomingRequest, slot: &FallbackSlot<OutgoingRequest>) -> OutgoingRequest {
+        self.keeper.prepare(incoming, slot)
     }
 
-    fn after_overflow<'a>(&'a self, ticket: &'a Ticket, words: &'a str) -> Advice<'a, Option<Outgoing>> {
-        Box::pin(self.way(ticket, "overflow", words))
+    fn after_overflow(
+        &self,
+        ticket: &RequestTicket,
+        words: &str,
+        _: &FallbackSlot<Option<OutgoingRequest>>,
+    ) -> Option<OutgoingRequest> {
+        self.way(ticket, "overflow", words)
     }
 
-    fn after_complaint<'a>(&'a self, ticket: &'a Ticket, words: &'a str) -> Advice<'a, Option<Outgoing>> {
-        Box::pin(self.way(ticket, "malformed", words))
+    fn after_complaint(&self, ticket: &RequestTicket, words: &str) -> Option<OutgoingRequest> {
+        self.way(ticket, "malformed", words)
     }
 
-    fn answered(&self, _: Ticket, _: Option<Usage>) {}
+    fn answered(&self, _: RequestTicket, _: Option<Usage>) {}
 }
 
 const LONG: &str = r#"{"error":{"message":"prompt is too long: 9 tokens > 8 maximum","type":"invalid_request_error"}}"#;

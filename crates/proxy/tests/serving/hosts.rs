@@ -1,8 +1,8 @@
 //! Pages of other websites get nowhere, whatever they make a browser send.
 
 use mainstay_llm::secret::Secret;
-use mainstay_proxy::door::Token;
-use mainstay_proxy::server::Server as Proxy;
+use mainstay_proxy::http::auth::ProxyToken;
+use mainstay_proxy::server::ProxyServer as Proxy;
 use mainstay_proxy::server::StartError;
 use mainstay_tests::server::Script;
 use mainstay_tests::server::Server;
@@ -114,8 +114,8 @@ fn every_route_is_closed_to_other_websites() {
 fn listed_hosts_and_origins_come_in() {
     let upstream = Server::start(vec![Script::json("{}")]);
     let mut serving = serving(&upstream.url());
-    serving.door.hosts = vec!["proxy.example".to_owned(), "other.example:99".to_owned()];
-    serving.door.origins = vec!["https://page.example".to_owned()];
+    serving.auth.hosts = vec!["proxy.example".to_owned(), "other.example:99".to_owned()];
+    serving.auth.origins = vec!["https://page.example".to_owned()];
     let stage = Stage::with(serving);
     let ask = |head: &str| {
         status(&stage.ask(format!(
@@ -146,8 +146,8 @@ fn beyond_this_machine_nothing_starts_without_a_token() {
         let store = tempfile::tempdir().unwrap();
         let mut serving = serving("http://127.0.0.1:1");
         serving.listen = listen.parse().unwrap();
-        let counsel = std::sync::Arc::new(keeper(store.path()));
-        let bound = runtime.block_on(Proxy::bind(serving, counsel, mainstay_proxy::log::Log::silent()));
+        let backend = std::sync::Arc::new(keeper(store.path()));
+        let bound = runtime.block_on(Proxy::bind(serving, backend, mainstay_proxy::log::EventLog::silent()));
         match bound {
             Ok(_) => assert!(opens, "{listen}"),
             Err(StartError::Unsafe(_)) => assert!(!opens, "{listen}"),
@@ -161,9 +161,9 @@ fn beyond_this_machine_nothing_starts_without_a_token() {
 fn tokens_are_asked_for_taken_off_and_never_sent_on() {
     let upstream = Server::start(vec![Script::json("{}")]);
     let mut serving = serving(&upstream.url());
-    serving.door.tokens = vec![
-        Token::new("alice", &Secret::new("alice-token-4711")),
-        Token::new("bob", &Secret::new("bob-token-4712")),
+    serving.auth.tokens = vec![
+        ProxyToken::new("alice", &Secret::new("alice-token-4711")),
+        ProxyToken::new("bob", &Secret::new("bob-token-4712")),
     ];
     let stage = Stage::with(serving);
     let get = |path: &str, headers: &str| {

@@ -1,6 +1,5 @@
 //! A keeper that breaks, stalls or calculates for ever holds no request up: it goes out as it came, and that is counted.
 
-use std::future::pending;
 use std::sync::Arc;
 use std::sync::Condvar;
 use std::sync::Mutex;
@@ -8,14 +7,14 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use mainstay_llm::answer::Usage;
-use mainstay_proxy::counsel::Advice;
-use mainstay_proxy::counsel::Counsel;
-use mainstay_proxy::keeper::Deed;
-use mainstay_proxy::keeper::Incoming;
-use mainstay_proxy::keeper::Keeper;
-use mainstay_proxy::keeper::Note;
-use mainstay_proxy::keeper::Outgoing;
-use mainstay_proxy::keeper::Ticket;
+use mainstay_proxy::session::IncomingRequest;
+use mainstay_proxy::session::OutgoingRequest;
+use mainstay_proxy::session::RequestAction;
+use mainstay_proxy::session::RequestNote;
+use mainstay_proxy::session::RequestTicket;
+use mainstay_proxy::session::SessionCompactor;
+use mainstay_proxy::session::fail_open::SessionBackend;
+use mainstay_proxy::session::fallback_slot::FallbackSlot;
 use mainstay_tests::server::Script;
 use mainstay_tests::server::Server;
 
@@ -38,38 +37,46 @@ enum Fault {
 
 struct Faulty(Fault);
 
-impl Counsel for Faulty {
-    fn prepare(&self, incoming: Incoming) -> Advice<'_, Outgoing> {
-        let fault = self.0;
-        assert_ne!(fault, Fault::Panics, "planted");
-        Box::pin(async move {
-            match fault {
-                Fault::PanicsLater => panic!("planted"),
-                Fault::NeverAnswers => pending().await,
-                Fault::Blocks => {
-                    let never = (Mutex::new(()), Condvar::new());
-                    let _waited = never.1.wait_timeout(never.0.lock().unwrap(), LONG);
-                }
-                Fault::Panics | Fault::PanicsWhenAnswered => {}
+impl SessionBackend for Faulty {
+    fn prepare(&self, incoming: IncomingRequest, _: &FallbackSlot<OutgoingRequest>) -> OutgoingRequest {
+        let never = (Mutex::new(()), Condvar::new());
+        let wait = |span| {
+            let _waited = never.1.wait_timeout(never.0.lock().unwrap(), span);
+        };
+        match self.0 {
+            Fault::Panics => panic!("planted"),
+            Fault::PanicsLater => {
+                wait(Duration::from_millis(5));
+                panic!("planted")
             }
-            Outgoing {
-                body: incoming.body,
-                extra_header: None,
-                note: Note::default(),
-                ticket: None,
-            }
-        })
+            Fault::NeverAnswers => loop {
+                std::thread::park();
+            },
+            Fault::Blocks => wait(LONG),
+            Fault::PanicsWhenAnswered => {}
+        }
+        OutgoingRequest {
+            body: incoming.body,
+            extra_header: None,
+            note: RequestNote::default(),
+            ticket: None,
+        }
     }
 
-    fn after_overflow<'a>(&'a self, _: &'a Ticket, _: &'a str) -> Advice<'a, Option<Outgoing>> {
-        Box::pin(async { None })
+    fn after_overflow(
+        &self,
+        _: &RequestTicket,
+        _: &str,
+        _: &FallbackSlot<Option<OutgoingRequest>>,
+    ) -> Option<OutgoingRequest> {
+        None
     }
 
-    fn after_complaint<'a>(&'a self, _: &'a Ticket, _: &'a str) -> Advice<'a, Option<Outgoing>> {
-        Box::pin(async { None })
+    fn after_complaint(&self, _: &RequestTicket, _: &str) -> Option<OutgoingRequest> {
+        None
     }
 
-    fn answered(&self, _: Ticket, _: Option<Usage>) {
+    fn answered(&self, _: RequestTicket, _: Option<Usage>) {
         panic!("planted");
     }
 }
@@ -124,40 +131,43 @@ fn many_that_stall_leave_threads_for_everybody_else() {
 
 /// Asks the keeper, and says what it was told.
 struct Heard {
-    keeper: Keeper,
+    keeper: SessionCompactor,
     usage: Arc<Mutex<Vec<Option<Usage>>>>,
-    incoming: Arc<Mutex<Vec<Incoming>>>,
+    incoming: Arc<Mutex<Vec<IncomingRequest>>>,
 }
 
-impl Counsel for Heard {
-    fn prepare(&self, incoming: Incoming) -> Advice<'_, Outgoing> {
+impl SessionBackend for Heard {
+    fn prepare(&self, incoming: IncomingRequest, slot: &FallbackSlot<OutgoingRequest>) -> OutgoingRequest {
         self.incoming.lock().unwrap().push(incoming.clone());
-        Box::pin(async {
-            let mut outgoing = self.keeper.prepare(incoming).await;
-            outgoing.body = Bytes::from_static(b"{\"changed\":true}");
-            outgoing.note = Note {
-                deed: Deed::Compacted,
-                reason: Some("because\r\nof this".to_owned()),
-                conversation: Some("c-1".to_owned()),
-                tokens_before: Some(900),
-                tokens_after: Some(100),
-                window: Some(1_000),
-                checkpoint: Some("k-1".to_owned()),
-                ..Note::default()
-            };
-            outgoing
-        })
+        let mut outgoing = self.keeper.prepare(incoming, slot);
+        outgoing.body = Bytes::from_static(b"{\"changed\":true}");
+        outgoing.note = RequestNote {
+            deed: RequestAction::Compacted,
+            reason: Some("because\r\nof this".to_owned()),
+            conversation: Some("c-1".to_owned()),
+            tokens_before: Some(900),
+            tokens_after: Some(100),
+            window: Some(1_000),
+            checkpoint: Some("k-1".to_owned()),
+            ..RequestNote::default()
+        };
+        outgoing
     }
 
-    fn after_overflow<'a>(&'a self, ticket: &'a Ticket, words: &'a str) -> Advice<'a, Option<Outgoing>> {
-        Box::pin(self.keeper.after_overflow(ticket, words))
+    fn after_overflow(
+        &self,
+        ticket: &RequestTicket,
+        words: &str,
+        slot: &FallbackSlot<Option<OutgoingRequest>>,
+    ) -> Option<OutgoingRequest> {
+        self.keeper.after_overflow(ticket, words, slot)
     }
 
-    fn after_complaint<'a>(&'a self, ticket: &'a Ticket, words: &'a str) -> Advice<'a, Option<Outgoing>> {
-        Box::pin(self.keeper.after_complaint(ticket, words))
+    fn after_complaint(&self, ticket: &RequestTicket, words: &str) -> Option<OutgoingRequest> {
+        self.keeper.after_complaint(ticket, words)
     }
 
-    fn answered(&self, _: Ticket, usage: Option<Usage>) {
+    fn answered(&self, _: RequestTicket, usage: Option<Usage>) {
         self.usage.lock().unwrap().push(usage);
     }
 }
@@ -215,18 +225,23 @@ fn it_hears_what_came_and_what_it_cost_and_the_client_hears_what_was_done() {
 #[test]
 fn one_that_breaks_when_it_is_told_breaks_alone() {
     let upstream = Server::start(vec![Script::reply("hi")]);
-    struct Breaks(Keeper);
-    impl Counsel for Breaks {
-        fn prepare(&self, incoming: Incoming) -> Advice<'_, Outgoing> {
-            Box::pin(self.0.prepare(incoming))
+    struct Breaks(SessionCompactor);
+    impl SessionBackend for Breaks {
+        fn prepare(&self, incoming: IncomingRequest, slot: &FallbackSlot<OutgoingRequest>) -> OutgoingRequest {
+            self.0.prepare(incoming, slot)
         }
-        fn after_overflow<'a>(&'a self, _: &'a Ticket, _: &'a str) -> Advice<'a, Option<Outgoing>> {
-            Box::pin(async { panic!("planted") })
+        fn after_overflow(
+            &self,
+            _: &RequestTicket,
+            _: &str,
+            _: &FallbackSlot<Option<OutgoingRequest>>,
+        ) -> Option<OutgoingRequest> {
+            panic!("planted")
         }
-        fn after_complaint<'a>(&'a self, _: &'a Ticket, _: &'a str) -> Advice<'a, Option<Outgoing>> {
-            Box::pin(async { panic!("planted") })
+        fn after_complaint(&self, _: &RequestTicket, _: &str) -> Option<OutgoingRequest> {
+            panic!("planted")
         }
-        fn answered(&self, ticket: Ticket, usage: Option<Usage>) {
+        fn answered(&self, ticket: RequestTicket, usage: Option<Usage>) {
             Faulty(Fault::PanicsWhenAnswered).answered(ticket, usage);
         }
     }

@@ -3,11 +3,11 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use mainstay_proxy::log::Log;
-use mainstay_proxy::server::Server as Proxy;
-use mainstay_proxy::upstreams::Allowed;
-use mainstay_proxy::upstreams::Upstream;
-use mainstay_proxy::upstreams::Upstreams;
+use mainstay_proxy::http::upstreams::UpstreamPermissions;
+use mainstay_proxy::http::upstreams::UpstreamServer;
+use mainstay_proxy::http::upstreams::Upstreams;
+use mainstay_proxy::log::EventLog;
+use mainstay_proxy::server::ProxyServer as Proxy;
 use mainstay_tests::server::Script;
 use mainstay_tests::server::Server;
 
@@ -154,16 +154,16 @@ fn a_name_that_was_bent_to_another_address_is_not_followed() {
         (true, "fd00:ec2::254", 502),
         (true, "127.0.0.1", 200),
     ] {
-        let allowed = Allowed { plain: true, private };
-        let upstream = Upstream::read(&format!("http://models.example:{port}"), allowed).unwrap();
+        let allowed = UpstreamPermissions { plain: true, private };
+        let upstream = UpstreamServer::read(&format!("http://models.example:{port}"), allowed).unwrap();
         let mut serving = serving("http://127.0.0.1:1");
         serving.upstreams = Upstreams::new(vec![upstream]).unwrap();
         let found: IpAddr = address.parse().unwrap();
         let store = tempfile::tempdir().unwrap();
-        let counsel = Arc::new(keeper(store.path()));
+        let backend = Arc::new(keeper(store.path()));
         let lookup = Some(Arc::new(move |_: &str| Ok(vec![found])) as _);
         let proxy = runtime
-            .block_on(Proxy::bind_with(serving, counsel, Log::silent(), lookup))
+            .block_on(Proxy::bind_with(serving, backend, EventLog::silent(), lookup))
             .unwrap();
         let target = proxy.address().unwrap();
         runtime.spawn(proxy.run());
@@ -188,7 +188,7 @@ fn a_name_that_was_bent_to_another_address_is_not_followed() {
 fn credentials_go_to_the_chosen_upstream_only() {
     let one = Server::start(vec![Script::json("{}")]);
     let two = Server::start(vec![Script::json("{}")]);
-    let read = |text: String| Upstream::read(&text, Allowed::default()).unwrap();
+    let read = |text: String| UpstreamServer::read(&text, UpstreamPermissions::default()).unwrap();
     let mut serving = serving("http://127.0.0.1:1");
     let list = vec![read(format!("/one={}", one.url())), read(format!("two={}", two.url()))];
     serving.upstreams = Upstreams::new(list).unwrap();

@@ -12,21 +12,21 @@ use std::thread;
 use std::time::Duration;
 use std::time::Instant;
 
-use mainstay_proxy::counsel::Counsel;
-use mainstay_proxy::door::Door;
-use mainstay_proxy::keeper::Keeper;
-use mainstay_proxy::log::Level;
-use mainstay_proxy::log::Log;
-use mainstay_proxy::log::Style;
-use mainstay_proxy::server::Controls;
-use mainstay_proxy::server::Server;
-use mainstay_proxy::serving::Limits;
-use mainstay_proxy::serving::Serving;
-use mainstay_proxy::settings::Keeping;
-use mainstay_proxy::settings::Timing;
-use mainstay_proxy::upstreams::Allowed;
-use mainstay_proxy::upstreams::Upstream;
-use mainstay_proxy::upstreams::Upstreams;
+use mainstay_proxy::http::auth::AuthPolicy;
+use mainstay_proxy::http::server_settings::ServerLimits;
+use mainstay_proxy::http::server_settings::ServerSettings;
+use mainstay_proxy::http::upstreams::UpstreamPermissions;
+use mainstay_proxy::http::upstreams::UpstreamServer;
+use mainstay_proxy::http::upstreams::Upstreams;
+use mainstay_proxy::log::EventLog;
+use mainstay_proxy::log::LogLevel;
+use mainstay_proxy::log::LogStyle;
+use mainstay_proxy::server::ProxyServer;
+use mainstay_proxy::server::ServerControls;
+use mainstay_proxy::session::SessionCompactor;
+use mainstay_proxy::session::fail_open::SessionBackend;
+use mainstay_proxy::settings::CompactionSettings;
+use mainstay_proxy::settings::PassTiming;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
@@ -37,32 +37,32 @@ pub const LONG: Duration = Duration::from_secs(30);
 /// A proxy that serves.
 pub struct Stage {
     pub address: SocketAddr,
-    pub controls: Controls,
+    pub controls: ServerControls,
     pub lines: Arc<Mutex<Vec<String>>>,
     pub running: Option<JoinHandle<()>>,
     pub runtime: Option<Runtime>,
     _store: TempDir,
 }
 
-pub fn serving(upstream: &str) -> Serving {
-    let upstream = Upstream::read(upstream, Allowed::default()).unwrap();
-    Serving {
+pub fn serving(upstream: &str) -> ServerSettings {
+    let upstream = UpstreamServer::read(upstream, UpstreamPermissions::default()).unwrap();
+    ServerSettings {
         recall: None,
         listen: "127.0.0.1:0".parse().unwrap(),
-        door: Door::default(),
+        auth: AuthPolicy::default(),
         upstreams: Upstreams::new(vec![upstream]).unwrap(),
-        limits: Limits::default(),
+        limits: ServerLimits::default(),
         patience: Duration::from_secs(20),
     }
 }
 
 /// The keeper itself.
-pub fn keeper(store: &Path) -> Keeper {
-    Keeper::new(Keeping {
-        timing: Timing::Threshold,
+pub fn keeper(store: &Path) -> SessionCompactor {
+    SessionCompactor::new(CompactionSettings {
+        timing: PassTiming::Threshold,
         patience: Duration::from_secs(20),
         memory: 1 << 20,
-        ..Keeping::at(store.join("store.db"))
+        ..CompactionSettings::at(store.join("store.db"))
     })
 }
 
@@ -71,18 +71,18 @@ impl Stage {
         Self::with(serving(upstream))
     }
 
-    pub fn with(serving: Serving) -> Self {
+    pub fn with(serving: ServerSettings) -> Self {
         Self::advised(serving, |keeper| Arc::new(keeper))
     }
 
     /// Somebody else is asked, who may ask the keeper.
-    pub fn advised(serving: Serving, counsel: impl FnOnce(Keeper) -> Arc<dyn Counsel>) -> Self {
+    pub fn advised(serving: ServerSettings, backend: impl FnOnce(SessionCompactor) -> Arc<dyn SessionBackend>) -> Self {
         let store = tempfile::tempdir().unwrap();
         let lines = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&lines);
-        let log = Log::new(
-            Level::Debug,
-            Style::Json,
+        let log = EventLog::new(
+            LogLevel::Debug,
+            LogStyle::Json,
             Arc::new(move |line| kept.lock().unwrap().push(line)),
         );
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -90,8 +90,8 @@ impl Stage {
             .enable_all()
             .build()
             .unwrap();
-        let counsel = counsel(keeper(store.path()));
-        let server = runtime.block_on(Server::bind(serving, counsel, log)).unwrap();
+        let backend = backend(keeper(store.path()));
+        let server = runtime.block_on(ProxyServer::bind(serving, backend, log)).unwrap();
         Self {
             address: server.address().unwrap(),
             controls: server.controls(),
