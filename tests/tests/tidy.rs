@@ -1,4 +1,4 @@
-//! Runs every rule of the house on the project, and on a planted violation of it.
+//! Runs every rule on the project, and on a planted violation of it.
 
 use mainstay_tests::tidy::RULES;
 use mainstay_tests::tree::Tree;
@@ -12,7 +12,7 @@ fn violations(name: &str, tree: &Tree) -> Vec<String> {
 }
 
 #[test]
-fn the_house_is_tidy() {
+fn the_project_is_tidy() {
     let tree = Tree::of_project();
     assert!(tree.files.len() > 30, "the tree was not found");
     let mut found = Vec::new();
@@ -38,7 +38,7 @@ fn every_rule_catches_a_planted_violation() {
             Tree::planted("crates/extra/Cargo.toml", "[package]\n"),
         ),
         (
-            "engine rooms use only rooms before them",
+            "engine modules use only modules before them",
             Tree::planted("crates/engine/src/lib.rs", lib).with(
                 "crates/engine/src/transcript/part.rs",
                 "//! p\nuse crate::account::Tally;\n",
@@ -76,7 +76,7 @@ fn every_rule_catches_a_planted_violation() {
             Tree::planted("crates/wire/src/a.rs", "fn a() {}\n"),
         ),
         (
-            "no file is longer than a room should be",
+            "no file is longer than a module should be",
             Tree::planted("crates/wire/src/a.rs", &"//! a\n".repeat(501)),
         ),
         (
@@ -117,6 +117,10 @@ fn every_rule_catches_a_planted_violation() {
         (
             "the map shows the tree",
             Tree::planted("ARCHITECTURE.md", "see `crates/ghost`"),
+        ),
+        (
+            "the map shows the tree",
+            Tree::planted("crates/x/src/a.rs", "//! a\n").with("ARCHITECTURE.md", "see `crates/x/src/{a.rs,ghost}`"),
         ),
         (
             "no cargo features",
