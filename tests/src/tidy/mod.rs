@@ -26,6 +26,7 @@ pub const RULES: &[Rule] = &[
     ("only the command line reads the environment", environment_reads),
     ("the engine does nothing but calculate", engine_purity),
     ("the map shows the tree", map::map_against_tree),
+    ("every walk and every invariant names what exists", map::named_functions),
     ("no cargo features", no_features),
     ("tests neither sleep nor look away", honest_tests),
     ("no leftovers", leftovers),
