@@ -1,4 +1,4 @@
-//! Runs every rule of the house on the project, and on a planted violation of it.
+//! Runs every rule on the project, and on a planted violation of it.
 
 use mainstay_tests::tidy::RULES;
 use mainstay_tests::tree::Tree;
@@ -12,7 +12,7 @@ fn violations(name: &str, tree: &Tree) -> Vec<String> {
 }
 
 #[test]
-fn the_house_is_tidy() {
+fn the_project_is_tidy() {
     let tree = Tree::of_project();
     assert!(tree.files.len() > 30, "the tree was not found");
     let mut found = Vec::new();
@@ -38,7 +38,7 @@ fn every_rule_catches_a_planted_violation() {
             Tree::planted("crates/extra/Cargo.toml", "[package]\n"),
         ),
         (
-            "engine rooms use only rooms before them",
+            "engine modules use only modules before them",
             Tree::planted("crates/engine/src/lib.rs", lib).with(
                 "crates/engine/src/transcript/part.rs",
                 "//! p\nuse crate::account::Tally;\n",
@@ -76,7 +76,7 @@ fn every_rule_catches_a_planted_violation() {
             Tree::planted("crates/wire/src/a.rs", "fn a() {}\n"),
         ),
         (
-            "no file is longer than a room should be",
+            "no file is longer than a module should be",
             Tree::planted("crates/wire/src/a.rs", &"//! a\n".repeat(501)),
         ),
         (
@@ -119,6 +119,37 @@ fn every_rule_catches_a_planted_violation() {
             Tree::planted("ARCHITECTURE.md", "see `crates/ghost`"),
         ),
         (
+            "the map shows the tree",
+            Tree::planted("crates/x/src/a.rs", "//! a\n").with("ARCHITECTURE.md", "see `crates/x/src/{a.rs,ghost}`"),
+        ),
+        (
+            "every walk and every invariant names what exists",
+            Tree::planted("ARCHITECTURE.md", "see `crates/x/src/ghost.rs::run`"),
+        ),
+        (
+            "every walk and every invariant names what exists",
+            Tree::planted("crates/x/src/a.rs", "//! a\n// fn run()\nfn runner() {}\n")
+                .with("ARCHITECTURE.md", "see `crates/x/src/a.rs::run`"),
+        ),
+        (
+            "every walk and every invariant names what exists",
+            Tree::planted("crates/x/src/a.rs", "//! a\n#[test]\nfn other() {}\n\nfn holds() {}\n").with(
+                "ARCHITECTURE.md",
+                "\n## What must hold\n\n1. It holds. `crates/x/src/a.rs::holds`\n",
+            ),
+        ),
+        (
+            "every walk and every invariant names what exists",
+            Tree::planted(
+                "ARCHITECTURE.md",
+                "\n## What must hold\n\n1. It holds,\n   says `docs/a.md`.\n",
+            ),
+        ),
+        (
+            "every walk and every invariant names what exists",
+            Tree::planted("ARCHITECTURE.md", "\n## Walk: a request\n\n1. It comes in.\n"),
+        ),
+        (
             "no cargo features",
             Tree::planted("crates/wire/Cargo.toml", "[features]\nx = []\n"),
         ),
@@ -140,6 +171,25 @@ fn every_rule_catches_a_planted_violation() {
     for (rule, tree) in planted {
         assert!(!violations(rule, tree).is_empty(), "{rule:?} misses {:?}", tree.files);
     }
+}
+
+#[test]
+fn functions_tests_and_lists_of_modules_are_found() {
+    let page = "`crates/x`, `crates/x/src/{a,b}`, `crates/x/src`\n## Walk\n\n1. Goes\n   on in `crates/x/src/a.rs::run`.\n\n\
+                ## What must hold\n\n1. One. `crates/x/src/b.rs::one`\n2. Two. `crates/x/src/b.rs::two`\n\
+                3. Three. `crates/x/src/b.rs::three`\n";
+    let tests = "//! b\n#[test]\nfn one() {}\n#[tokio::test(flavor = \"x\")]\nasync fn two() {}\nproptest! {\n    \
+                 /// Always.\n    #[test]\n    fn three(seed in any::<u64>()) {}\n}\n";
+    let tree = Tree::planted("ARCHITECTURE.md", page)
+        .with("crates/x/Cargo.toml", "")
+        .with("crates/x/src/lib.rs", "//! x\nmod a;\npub mod b;\n")
+        .with("crates/x/src/a.rs", "//! a\npub fn run<T>() {}\n")
+        .with("crates/x/src/b.rs", tests);
+    assert_eq!(violations("the map shows the tree", &tree), [""; 0]);
+    assert_eq!(
+        violations("every walk and every invariant names what exists", &tree),
+        [""; 0]
+    );
 }
 
 #[test]
