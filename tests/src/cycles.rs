@@ -128,6 +128,7 @@ impl Cycles {
         let mut session = trial::session_in(Form::Chat, &policy, trial::budget(200_000));
         let settings = session.settings_mut();
         settings.redaction = Redaction::Secrets(Options::default());
+        settings.key = KEY;
         settings.is_forced = true;
         settings.writers = Some(SummaryWriters {
             models,

@@ -38,10 +38,6 @@ use crate::redaction::Redaction;
 use crate::settings::PromptSize;
 use crate::settings::SessionSettings;
 
-/// Where there is no store there is no secret key: references to hidden values are the same everywhere, and a short value could
-/// be guessed from its reference.
-const KEY_WITHOUT_STORE: [u8; 32] = [0; 32];
-
 /// One conversation, from reading to keeping.
 #[derive(Clone, Debug)]
 pub struct Session {
@@ -95,7 +91,8 @@ impl Session {
     }
 
     fn ledger_without_store(&self) -> Scribe {
-        Scribe::new(KEY_WITHOUT_STORE, self.settings.redaction.cleaner(KEY_WITHOUT_STORE))
+        let key = self.settings.key;
+        Scribe::new(key, self.settings.redaction.cleaner(key))
     }
 
     fn adopt_scribe(&mut self, scribe: Scribe) {

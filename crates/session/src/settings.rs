@@ -83,6 +83,9 @@ pub struct SessionSettings {
     pub budget: Budget,
     /// What is hidden.
     pub redaction: Redaction,
+    /// The key of references to hidden values and of frames, where no store gives one. The built-in one is no secret: a short value
+    /// could be guessed from its reference.
+    pub key: [u8; 32],
     /// How large the prompt is.
     pub prompt: PromptSize,
     /// Whether passes are made that are not due.
@@ -113,6 +116,7 @@ impl SessionSettings {
             policy,
             budget,
             redaction: Redaction::default(),
+            key: [0; 32],
             prompt: PromptSize::COUNTED,
             is_forced: false,
             writers: None,

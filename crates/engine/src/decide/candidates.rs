@@ -2,10 +2,10 @@
 //! calls, old media, old reasoning.
 
 use crate::decide::boundary::Boundary;
-use crate::decide::plan::Action;
-use crate::decide::plan::PLACEHOLDER;
-use crate::decide::plan::Planned;
-use crate::decide::plan::Progress;
+use crate::decide::pass_plan::Action;
+use crate::decide::pass_plan::PLACEHOLDER;
+use crate::decide::pass_plan::Planned;
+use crate::decide::pass_plan::Progress;
 use crate::decide::situation::ReasoningRule;
 use crate::decide::situation::Situation;
 use crate::decide::survey::Aside;

@@ -2,15 +2,15 @@
 
 use crate::account::Budget;
 use crate::account::Tally;
-use crate::decide::plan::Mode;
-use crate::decide::plan::Plan;
+use crate::decide::pass_plan::Mode;
+use crate::decide::pass_plan::Plan;
+use crate::decide::pass_plan::Replacement;
 use crate::decide::policy::Policy;
 use crate::decide::policy::ledger_tokens;
 use crate::decide::reason::PlanReason;
 use crate::decide::seat::settle;
 use crate::decide::situation::Situation;
 use crate::decide::span::Room;
-use crate::decide::span::Span;
 use crate::decide::span::instruction_tokens;
 use crate::decide::span::span;
 use crate::transcript::Transcript;
@@ -24,15 +24,6 @@ const TALK_TAIL_SHARE: u64 = 12;
 const FLOOR_SHARE: u64 = 4;
 /// Less than this is no room for a block.
 pub const LEAST_BLOCK: u64 = 32;
-
-/// What a full pass replaces, and with how much.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Replacement {
-    /// What stays.
-    pub span: Span,
-    /// The tokens, as counted, that the block may have.
-    pub block_tokens: u64,
-}
 
 /// Where earlier passes have left the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

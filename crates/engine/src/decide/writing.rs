@@ -1,7 +1,8 @@
 //! Planning a summary: whether a model writes one, in which way, how long it may be, and how much it may read.
 
-use crate::decide::plan::Mode;
-use crate::decide::plan::Plan;
+use crate::decide::pass_plan::Mode;
+use crate::decide::pass_plan::Plan;
+use crate::decide::pass_plan::Writing;
 use crate::decide::policy::Engine;
 use crate::decide::policy::Policy;
 use crate::decide::reason::PlanReason;
@@ -19,8 +20,6 @@ const MOST_BESIDE_LEDGER: u64 = 4_000;
 const MOST_ALONE: u64 = 10_000;
 /// A block below this has no room for a story: some hundred words would be left for it, and hardly a line of the ledger beside them.
 const LEAST_BLOCK_WITH_STORY: u64 = 500;
-/// A story below this has fewer sections: the headings and first lines of all would fill it.
-const BRIEF_STORY: u64 = 700;
 /// What instructions and headings of a request cost, with a margin for tokens that are counted differently elsewhere.
 const REQUEST_OVERHEAD: u64 = 2_000;
 /// The part of the window that a request may fill, in hundredths: counts of other vocabularies are estimates.
@@ -39,28 +38,6 @@ pub struct Writers {
     pub output: u64,
     /// Whether the conversation's own model can be asked in place.
     pub in_place: InPlace,
-}
-
-/// A planned summary.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Writing {
-    /// Whether the ledger stands beside it.
-    pub has_ledger: bool,
-    /// In which way it is asked for.
-    pub way: Way,
-    /// About how many tokens it shall have.
-    pub tokens: u64,
-    /// How many tokens of records are sent in all.
-    pub input: u64,
-    /// How many tokens of records fit one request.
-    pub input_each: u64,
-}
-
-impl Writing {
-    /// Whether it is so short that the prompts for little room are used.
-    pub fn is_brief(&self) -> bool {
-        self.tokens < BRIEF_STORY
-    }
 }
 
 /// Plans the summary of a plan that replaces something; a plan without one says why.
