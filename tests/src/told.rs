@@ -151,14 +151,14 @@ fn pass(
     }
     session.settings_mut().policy = Policy {
         engine: arm.engine,
-        target: Some((session.counted() / 5).max(LEAST_TARGET)),
+        target: Some((session.counted().0 / 5).max(LEAST_TARGET)),
         ..Policy::default()
     };
     let outcome = scripted::pass(&mut session, &mut |request: &Request| {
         told.asked += 1;
         scripted::answer(scripted::summary(request, &mut |_| true))
     });
-    (told.before, told.after) = (outcome.counted_before, outcome.counted_after);
+    (told.before, told.after) = (outcome.counted_before.0, outcome.counted_after.0);
     let block = outcome
         .block
         .as_ref()

@@ -13,6 +13,7 @@ use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::Mode;
 use mainstay_engine::decide::Policy;
 use mainstay_session::PromptSize;
+use mainstay_session::ProviderTokens;
 use mainstay_tests::conversation::Form;
 use mainstay_tests::trial;
 use mainstay_tests::trial::pass;
@@ -57,7 +58,10 @@ fn seed_pass(body: &str, window: u64, prompt: Option<u64>) -> (Outcome, BTreeMap
     policy.budget.threshold = Some(0.5);
     let mut session = trial::session_in(Form::Chat, &policy, budget(window, &policy));
     if let Some(tokens) = prompt {
-        session.settings_mut().prompt = PromptSize::Known { tokens, scale: 1.0 };
+        session.settings_mut().prompt = PromptSize::Known {
+            tokens: ProviderTokens(tokens),
+            scale: 1.0,
+        };
     }
     let outcome = pass(&mut session, &document, false);
     let actions = outcome
@@ -162,7 +166,7 @@ fn a_pass_that_was_not_worth_it_forgets_nothing() {
     };
     let mut session = trial::session_in(Form::Chat, &policy, budget(128_000, &policy));
     session.settings_mut().prompt = PromptSize::Known {
-        tokens: 96_000,
+        tokens: ProviderTokens(96_000),
         scale: 1.0,
     };
     let mut verdicts = Vec::new();
@@ -211,7 +215,7 @@ fn a_target_beyond_reach_has_a_smallest_one_above_it_that_is_met() {
             let outcome = pass(&mut session, &document, false);
             (
                 session.smallest_target(),
-                outcome.verdict == Verdict::Compacted && outcome.prompt_after <= target,
+                outcome.verdict == Verdict::Compacted && outcome.prompt_after.0 <= target,
             )
         };
         let (smallest, is_met) = trial(10);
@@ -281,6 +285,6 @@ fn a_target_presses_on_into_recent_outputs_and_is_met() {
             outcome.plan.reasons
         );
         assert_eq!(outcome.mode(), PassMode::Prune, "{target}");
-        assert!(outcome.counted_after <= target, "{target}");
+        assert!(outcome.counted_after.0 <= target, "{target}");
     }
 }

@@ -89,12 +89,12 @@ fn every_result_is_valid_smaller_and_leaves_the_protected_alone() {
             .iter()
             .map(|message| measure(message, Family::O200k).total())
             .sum();
-        assert_eq!(recounted, outcome.counted_after, "seed {seed}");
+        assert_eq!(recounted, outcome.counted_after.0, "seed {seed}");
         let mut tally = Tally::new(Family::O200k);
         tally.extend(again.transcript.messages());
         assert_eq!(
             tally.total().total(),
-            outcome.counted_after,
+            outcome.counted_after.0,
             "seed {seed}: what was written costs what was said"
         );
         // Everything taken out is handed over, and its reference stands in the text.

@@ -199,5 +199,5 @@ fn odd_but_legal_messages_change_only_where_they_should() {
         .iter()
         .map(|message| measure(message, Family::O200k).total())
         .sum();
-    assert_eq!(recounted, outcome.counted_after);
+    assert_eq!(recounted, outcome.counted_after.0);
 }

@@ -72,7 +72,7 @@ fn chain(server: &Server, form: WireForm) -> Chain {
 /// A pass that asks in place; what came of it, and up to which message it was asked.
 async fn pass(document: &Document, own: &Chain, records: &Chain) -> (Outcome, usize) {
     let mut session = trial::forced_to(document, form_of(document), &Policy::default(), 200_000);
-    let target = Some(session.counted() * 3 / 4);
+    let target = Some(session.counted().0 * 3 / 4);
     let settings = session.settings_mut();
     settings.policy = Policy {
         engine: Engine::Hybrid,

@@ -91,7 +91,7 @@ fn a_faithful_summary_stands_in_the_block() {
                 "{}",
                 block_text(&outcome)
             );
-            assert!(outcome.prompt_after <= 8_000);
+            assert!(outcome.prompt_after.0 <= 8_000);
         }
     }
 }
@@ -187,7 +187,7 @@ fn a_small_block_has_a_story_beside_the_ledger() {
             ] {
                 assert!(text.contains(part), "{part}: {text}");
             }
-            assert!(outcome.prompt_after <= target);
+            assert!(outcome.prompt_after.0 <= target);
         }
     }
 }
@@ -220,7 +220,7 @@ fn a_summary_that_is_too_long_is_shortened_and_not_thrown_away() {
             ] {
                 assert!(text.contains(part), "{part}: {text}");
             }
-            assert!(outcome.prompt_after <= target);
+            assert!(outcome.prompt_after.0 <= target);
         }
     }
 }
@@ -241,7 +241,7 @@ fn a_block_inside_of_a_message_is_replaced_by_the_next_one() {
             if let Some(saved) = memory.take() {
                 assert!(session.resume_from(saved), "seed {seed}: the pass before left a block");
             }
-            let target = Some(session.counted() / 2);
+            let target = Some(session.counted().0 / 2);
             let settings = session.settings_mut();
             settings.policy.engine = Engine::Ledger;
             settings.policy.target = target;

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use clap::Args;
 use mainstay_session::ShownHistory;
 use mainstay_session::harmless;
+use mainstay_session::one_line;
+use mainstay_store::Hit;
 use mainstay_store::Scope;
 use mainstay_store::Store;
 use mainstay_store::reference_in;
@@ -119,6 +121,10 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
     if hits.is_empty() {
         return screen.line("Nothing that was dropped matches.");
     }
+    if !arguments.raw && !std::io::stdout().is_terminal() {
+        let lines: Vec<String> = hits.iter().map(quoted).collect();
+        return screen.result(format!("{}\n", shown.framed(&lines.join("\n"))).as_bytes());
+    }
     for hit in &hits {
         let mention = &hit.mention;
         let place = mention
@@ -142,3 +148,22 @@ pub fn run(arguments: &Arguments, configuration: &Configuration, screen: &mut Sc
     }
     screen.faint("\nmainstay recall REFERENCE shows one of them whole.")
 }
+
+/// A hit as lines of a frame.
+fn quoted(hit: &Hit) -> String {
+    let place = hit
+        .mention
+        .message
+        .map(|index| format!(", message {index}"))
+        .unwrap_or_default();
+    let head = format!(
+        "{}  {}{place}",
+        hit.reference,
+        one_line(&hit.mention.action, LONGEST_NAME)
+    );
+    let lines = hit.snippet.lines().map(|line| format!("  {}", harmless(line)));
+    [head].into_iter().chain(lines).collect::<Vec<_>>().join("\n")
+}
+
+/// Longer than any name of ours.
+const LONGEST_NAME: usize = 40;

@@ -16,6 +16,7 @@ use mainstay_engine::redact::Options;
 use mainstay_engine::redact::Redactor;
 use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Transcript;
+use mainstay_session::CountedTokens;
 use mainstay_session::PromptSize;
 use mainstay_session::Session;
 use mainstay_session::SessionSettings;
@@ -84,7 +85,7 @@ impl ForcedPasses {
         settings.budget = budget(&limits);
         settings.prompt = PromptSize::Calibrated {
             fit: Fit::IDENTITY,
-            beside,
+            beside: CountedTokens(beside),
         };
         self
     }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use mainstay_engine::account::ProviderTokens;
 use mainstay_engine::compaction::Outcome;
 use mainstay_engine::compaction::Seat;
 use mainstay_engine::transcript::Timestamp;
@@ -20,7 +21,7 @@ use crate::session::Session;
 
 /// Why a pass was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trigger {
+pub enum PassTrigger {
     /// The policy or the host's timing said so.
     Due,
     /// Somebody asked for it.
@@ -29,18 +30,18 @@ pub enum Trigger {
     Overflow,
 }
 
-impl Trigger {
+impl PassTrigger {
     /// Its name in reports and checkpoints.
     pub fn name(self) -> &'static str {
         match self {
-            Trigger::Due => "due",
-            Trigger::AskedFor => "asked for",
-            Trigger::Overflow => "overflow",
+            PassTrigger::Due => "due",
+            PassTrigger::AskedFor => "asked for",
+            PassTrigger::Overflow => "overflow",
         }
     }
 }
 
-impl fmt::Display for Trigger {
+impl fmt::Display for PassTrigger {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.name())
     }
@@ -57,7 +58,7 @@ pub struct ModelUsage {
 
 /// What only the host knows of a pass that is kept.
 #[derive(Clone, Debug)]
-pub struct PassRecord<'a> {
+pub struct CheckpointInput<'a> {
     /// The conversation's name in the store.
     pub conversation: &'a str,
     /// Where the conversation came from.
@@ -71,7 +72,7 @@ pub struct PassRecord<'a> {
     /// The bytes that go out, in the same way.
     pub result: &'a [&'a [u8]],
     /// Why the pass was made.
-    pub trigger: Trigger,
+    pub trigger: PassTrigger,
     /// What models cost for it.
     pub usage: ModelUsage,
     /// How long it took.
@@ -81,12 +82,12 @@ pub struct PassRecord<'a> {
     /// When, by the host's clock.
     pub now: Timestamp,
     /// The sizes of the prompt before and after, where the host knows them better than the pass.
-    pub sizes: Option<(u64, u64)>,
+    pub sizes: Option<(ProviderTokens, ProviderTokens)>,
     /// States that the host keeps with it, by name.
     pub states: &'a [(String, Vec<u8>)],
 }
 
-impl<'a> PassRecord<'a> {
+impl<'a> CheckpointInput<'a> {
     /// A record of a pass over a document, to be filled in.
     pub fn new(conversation: &'a str, document: &'a Document, now: Timestamp) -> Self {
         Self {
@@ -96,7 +97,7 @@ impl<'a> PassRecord<'a> {
             document,
             original: &[],
             result: &[],
-            trigger: Trigger::Due,
+            trigger: PassTrigger::Due,
             usage: ModelUsage::default(),
             duration: Duration::ZERO,
             plan: "",
@@ -112,7 +113,7 @@ impl Session {
     pub fn checkpoint(
         &self,
         outcome: &Outcome,
-        record: &PassRecord<'_>,
+        record: &CheckpointInput<'_>,
         store: &mut Store,
     ) -> Result<CheckpointId, StoreError> {
         let dropped: Vec<NewDropped<'_>> = outcome.dropped.iter().map(NewDropped::from).collect();
@@ -144,7 +145,7 @@ impl Session {
         })
     }
 
-    fn metrics(&self, outcome: &Outcome, record: &PassRecord<'_>) -> Metrics {
+    fn metrics(&self, outcome: &Outcome, record: &CheckpointInput<'_>) -> Metrics {
         let messages = self.transcript().messages();
         // A pass that only prunes leaves the block of an earlier one where it is.
         let messages_after = match self.block() {
@@ -160,8 +161,8 @@ impl Session {
         Metrics {
             mode: outcome.mode().to_string(),
             trigger: record.trigger.to_string(),
-            tokens_before,
-            tokens_after,
+            tokens_before: tokens_before.0,
+            tokens_after: tokens_after.0,
             messages_before: messages.len() as u64,
             messages_after: messages_after as u64,
             turns: messages.iter().filter(|message| message.opens_turn()).count() as u64,

@@ -7,7 +7,7 @@
 //! ```
 //! use std::sync::Arc;
 //!
-//! use mainstay_session::{PassRecord, Policy, Reply, Session, SessionSettings, Stop, Store, SummaryWriters, Timestamp};
+//! use mainstay_session::{CheckpointInput, Policy, Reply, Session, SessionSettings, Stop, Store, SummaryWriters, Timestamp};
 //! use mainstay_session::{Verdict, read_messages};
 //!
 //! # let folder = tempfile::tempdir()?;
@@ -33,12 +33,12 @@
 //! }));
 //! assert_eq!(outcome.verdict, Verdict::Compacted);
 //!
-//! let result = document.compacted_chunks(&outcome.changes, outcome.block.as_ref()).concat();
+//! let result = session.compacted_chunks(&document).concat();
 //! let (original, compacted) = ([body.as_bytes()], [result.as_bytes()]);
-//! let record = PassRecord {
+//! let record = CheckpointInput {
 //!     original: &original,
 //!     result: &compacted,
-//!     ..PassRecord::new("deploy chat", &document, Timestamp(1_700_000_000_000))
+//!     ..CheckpointInput::new("deploy chat", &document, Timestamp(1_700_000_000_000))
 //! };
 //! let checkpoint = session.checkpoint(&outcome, &record, &mut store)?;
 //!
@@ -56,8 +56,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Safe by default: secrets and IP addresses are hidden from everything that a pass writes, and a result that shows one is
-//! refused, unless [`Redaction::Off`] is asked for by name. Not here: sockets, clocks, configuration, and how models are asked.
+//! Safe by default: secrets and IP addresses are hidden from everything that a pass writes about old history, and a result that
+//! shows one is refused, unless [`Redaction::Off`] is asked for by name. Messages that stay are shown as they are. Not here: sockets, clocks, configuration, and how models are asked.
 
 mod redaction;
 
@@ -69,9 +69,9 @@ mod checkpoint;
 
 mod shown_history;
 
+pub use checkpoint::CheckpointInput;
 pub use checkpoint::ModelUsage;
-pub use checkpoint::PassRecord;
-pub use checkpoint::Trigger;
+pub use checkpoint::PassTrigger;
 pub use checkpoint::conversation_name;
 pub use redaction::Redaction;
 pub use session::Session;
@@ -87,8 +87,10 @@ pub use shown_history::one_line;
 pub use shown_history::terminal_line;
 
 pub use mainstay_engine::account::Budget;
+pub use mainstay_engine::account::CountedTokens;
 pub use mainstay_engine::account::Family;
 pub use mainstay_engine::account::ModelLimits;
+pub use mainstay_engine::account::ProviderTokens;
 pub use mainstay_engine::compaction::Ask;
 pub use mainstay_engine::compaction::Outcome;
 pub use mainstay_engine::compaction::PassMode;

@@ -3,9 +3,12 @@
 //! A session owns everything a pass is made from, so that no host can leave a check out or give two parts of a pass different
 //! settings. All of verify runs before a result is adopted; a result that is refused leaves the conversation as it was.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use mainstay_engine::account::CountedTokens;
+use mainstay_engine::account::ProviderTokens;
 use mainstay_engine::account::Tally;
 use mainstay_engine::compaction::Ask;
 use mainstay_engine::compaction::Block;
@@ -124,7 +127,7 @@ impl Session {
     }
 
     /// The size of the next prompt, in the provider's tokens.
-    pub fn prompt(&self) -> u64 {
+    pub fn prompt(&self) -> ProviderTokens {
         self.settings.prompt_of(self.compactor.counted())
     }
 
@@ -207,6 +210,11 @@ impl Session {
         self.compactor.messages(&self.transcript)
     }
 
+    /// The document as it is to be sent now, in chunks: with the changes of every pass so far, all else as it came.
+    pub fn compacted_chunks<'a>(&self, document: &'a Document) -> Vec<Cow<'a, str>> {
+        document.compacted_chunks(self.changes(), self.block())
+    }
+
     /// All changes so far.
     pub fn changes(&self) -> &BTreeMap<Spot, Change> {
         self.compactor.changes()
@@ -223,7 +231,7 @@ impl Session {
     }
 
     /// The counted size with all changes so far.
-    pub fn counted(&self) -> u64 {
+    pub fn counted(&self) -> CountedTokens {
         self.compactor.counted()
     }
 
@@ -263,7 +271,7 @@ pub fn resumed_ledger(
 }
 
 /// Everything that a pass is made from. Nothing outside of this crate builds one.
-fn pass_input<'a>(settings: &'a SessionSettings, transcript: &'a Transcript, counted: u64) -> PassInput<'a> {
+fn pass_input<'a>(settings: &'a SessionSettings, transcript: &'a Transcript, counted: CountedTokens) -> PassInput<'a> {
     let scale = match settings.prompt {
         PromptSize::Calibrated { fit, .. } => fit.scale,
         PromptSize::Known { scale, .. } => scale,

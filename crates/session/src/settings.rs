@@ -2,9 +2,11 @@
 
 use mainstay_engine::account::Budget;
 use mainstay_engine::account::BudgetError;
+use mainstay_engine::account::CountedTokens;
 use mainstay_engine::account::Family;
 use mainstay_engine::account::Fit;
 use mainstay_engine::account::ModelLimits;
+use mainstay_engine::account::ProviderTokens;
 use mainstay_engine::account::facts;
 use mainstay_engine::compaction::InjectedFault;
 use mainstay_engine::decide::InPlace;
@@ -28,12 +30,12 @@ pub enum PromptSize {
         /// What a count means to the provider.
         fit: Fit,
         /// Counted tokens of what every request has beside the messages: definitions of tools.
-        beside: u64,
+        beside: CountedTokens,
     },
     /// The host knows it.
     Known {
         /// The size of the prompt.
-        tokens: u64,
+        tokens: ProviderTokens,
         /// Tokens of the prompt per token counted.
         scale: f64,
     },
@@ -43,7 +45,7 @@ impl PromptSize {
     /// Counts are what the provider would report, and nothing stands beside the messages.
     pub const COUNTED: Self = PromptSize::Calibrated {
         fit: Fit::IDENTITY,
-        beside: 0,
+        beside: CountedTokens(0),
     };
 }
 
@@ -70,7 +72,8 @@ impl SummaryWriters {
     }
 }
 
-/// What a session is made of. Everything but the tokenizer may change from pass to pass.
+/// What a session is made of. Tokenizer, redaction, key and protected tools are taken over when the conversation is first read; a
+/// session with others is a new session. Everything else may change from pass to pass.
 #[derive(Clone, Debug)]
 pub struct SessionSettings {
     /// What the provider demands.
@@ -133,9 +136,9 @@ impl SessionSettings {
     }
 
     /// The size of a prompt of which this is counted, in the provider's tokens.
-    pub(crate) fn prompt_of(&self, counted: u64) -> u64 {
+    pub(crate) fn prompt_of(&self, counted: CountedTokens) -> ProviderTokens {
         match self.prompt {
-            PromptSize::Calibrated { fit, beside } => fit.apply(counted + beside),
+            PromptSize::Calibrated { fit, beside } => fit.apply(CountedTokens(counted.0 + beside.0)),
             PromptSize::Known { tokens, .. } => tokens,
         }
     }

@@ -257,7 +257,7 @@ fn try_one(row: &mut Row, store: &mut Store, form: Form, body: &str, window: u64
     let half = budget.threshold / 2;
     let mut session = trial::session_in(form, &policy, budget);
     session.observe(Arc::clone(&document.transcript));
-    session.settings_mut().is_forced = session.counted() > half;
+    session.settings_mut().is_forced = session.counted().0 > half;
     let outcome = session.pass();
     let written = document
         .compacted_chunks(session.changes(), outcome.block.as_ref())
@@ -274,8 +274,8 @@ fn try_one(row: &mut Row, store: &mut Store, form: Form, body: &str, window: u64
         eprintln!("{} at {window}: {first}", form.name());
     }
     row.violations += found.len() as u64;
-    row.tokens_before += outcome.counted_before;
-    row.tokens_after += outcome.counted_after;
+    row.tokens_before += outcome.counted_before.0;
+    row.tokens_after += outcome.counted_after.0;
     if outcome.verdict != Verdict::Compacted {
         row.grown += u64::from(written.len() > body.len());
         return;

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use mainstay_engine::compaction::Outcome;
 use mainstay_llm::price::Spent;
+use mainstay_session::CheckpointInput;
 use mainstay_session::ModelUsage;
-use mainstay_session::PassRecord;
+use mainstay_session::PassTrigger;
 use mainstay_session::Session;
-use mainstay_session::Trigger;
 use mainstay_store::CheckpointId;
 use mainstay_store::Store;
 use mainstay_wire::document::Document;
@@ -40,11 +40,11 @@ pub fn keep(
     store: &mut Store,
 ) -> anyhow::Result<(CheckpointId, String)> {
     let document = kept.document;
-    let result_chunks = document.compacted_chunks(&outcome.changes, outcome.block.as_ref());
+    let result_chunks = session.compacted_chunks(document);
     let result: Vec<&[u8]> = result_chunks.iter().map(|chunk| chunk.as_bytes()).collect();
     let plan = serde_json::to_string(&report::PlanReport::new(document, &outcome.plan))?;
     let model = arguments.counting.model_of(document);
-    let record = PassRecord {
+    let record = CheckpointInput {
         conversation: kept.conversation,
         source: &arguments.input.session,
         model: model.as_deref(),
@@ -52,8 +52,8 @@ pub fn keep(
         original: kept.original,
         result: &result,
         trigger: match arguments.force {
-            true => Trigger::AskedFor,
-            false => Trigger::Due,
+            true => PassTrigger::AskedFor,
+            false => PassTrigger::Due,
         },
         usage: kept.spent.map_or_else(ModelUsage::default, |spent| ModelUsage {
             calls: spent.calls,

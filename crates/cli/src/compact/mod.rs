@@ -21,6 +21,7 @@ use mainstay_engine::transcript::Severity;
 use mainstay_engine::verify::Flaw;
 use mainstay_engine::verify::FlawKind;
 use mainstay_engine::verify::Weight;
+use mainstay_session::CountedTokens;
 use mainstay_session::PromptSize;
 use mainstay_session::Session;
 use mainstay_session::SessionSettings;
@@ -187,7 +188,10 @@ fn session(arguments: &Arguments, settings: &Settings, document: &Document) -> a
         Some(_) => Fit::IDENTITY,
         None => calibrate(document, session.tally(), beside),
     };
-    session.settings_mut().prompt = PromptSize::Calibrated { fit, beside };
+    session.settings_mut().prompt = PromptSize::Calibrated {
+        fit,
+        beside: CountedTokens(beside),
+    };
     Ok(session)
 }
 
@@ -234,14 +238,14 @@ impl std::error::Error for TargetNotMet {}
 /// at or under its target.
 fn missed_target(session: &Session, outcome: &mut Outcome) -> Option<TargetNotMet> {
     let prompt = outcome.plan.tokens_before;
-    let target = session.settings().policy.target.filter(|target| prompt > *target)?;
+    let target = session.settings().policy.target.filter(|target| prompt.0 > *target)?;
     let is_fatal = |flaw: &Flaw| flaw.weight == Weight::Fatal;
     let is_size = |flaw: &Flaw| matches!(flaw.kind, FlawKind::OverTarget | FlawKind::NotSmaller);
     match outcome.verdict {
         Verdict::Compacted if !outcome.missed_target() => return None,
         Verdict::Compacted => {
             outcome.verdict = Verdict::Unchanged(Refusal::AboveTarget {
-                size: outcome.prompt_after,
+                size: outcome.prompt_after.0,
                 target,
             });
             outcome.dropped.clear();

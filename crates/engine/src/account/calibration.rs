@@ -7,6 +7,9 @@
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::account::units::CountedTokens;
+use crate::account::units::ProviderTokens;
+
 /// How much an observation counts after each later one: half after about 70 requests.
 const FADE: f64 = 0.99;
 /// A slope needs this many observations.
@@ -98,8 +101,8 @@ impl Fit {
     pub const IDENTITY: Self = Self { scale: 1.0, fixed: 0.0 };
 
     /// The tokens the provider would report for a prompt of this count.
-    pub fn apply(&self, counted: u64) -> u64 {
-        (self.scale * counted as f64 + self.fixed).round().max(0.0) as u64
+    pub fn apply(&self, counted: CountedTokens) -> ProviderTokens {
+        ProviderTokens((self.scale * counted.0 as f64 + self.fixed).round().max(0.0) as u64)
     }
 }
 
@@ -109,7 +112,10 @@ mod tests {
 
     #[test]
     fn without_observations_the_count_stands() {
-        assert_eq!(Calibration::default().fit().apply(1234), 1234);
+        assert_eq!(
+            Calibration::default().fit().apply(CountedTokens(1234)),
+            ProviderTokens(1234)
+        );
     }
 
     #[test]

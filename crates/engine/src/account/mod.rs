@@ -11,6 +11,7 @@ mod measure;
 mod media;
 mod model;
 mod pressure;
+mod units;
 
 pub use budget::Budget;
 pub use budget::BudgetError;
@@ -30,3 +31,5 @@ pub use model::facts;
 pub use model::plain_name;
 pub use pressure::Level;
 pub use pressure::Pressure;
+pub use units::CountedTokens;
+pub use units::ProviderTokens;

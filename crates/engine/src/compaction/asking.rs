@@ -229,7 +229,7 @@ impl Pending {
     fn adopt(mut self, compactor: &mut Compactor, input: &PassInput<'_>, prompts: &Prompts, review: Review) -> Step {
         let mut outcome = Outcome::untouched(self.plan.clone(), compactor.counted(), input.situation.prompt);
         let Some(replacement) = outcome.plan.replacement.clone() else {
-            return self.fall_back(compactor, input, SummaryFailure::NotReviewed);
+            return self.fall_back(compactor, input, SummaryFailure::NothingToReplace);
         };
         let has_ledger = self.writing.has_ledger;
         compactor.replace_told(input, replacement.clone(), &review, prompts, has_ledger, &mut outcome);

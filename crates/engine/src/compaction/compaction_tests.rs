@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
+use crate::account::ProviderTokens;
 use crate::account::measure;
 use crate::decide::PlanReason;
 use crate::decide::ProviderForm;
@@ -90,7 +91,7 @@ fn pass(compactor: &mut Compactor, transcript: &Transcript, target: u64) -> Outc
         tail: 20_000,
     };
     let situation = Situation {
-        prompt: compactor.counted(),
+        prompt: ProviderTokens(compactor.counted().0),
         scale: 1.0,
         forced: true,
         margin: 0,
@@ -129,7 +130,7 @@ fn the_newest_step_stays_shortened_and_targets_hold_again_and_again() {
         );
         let left = compactor.messages(&transcript);
         assert!(tokens(&left) <= target, "{} of {target}", tokens(&left));
-        assert_eq!(tokens(&left), compactor.counted(), "what is counted is what is there");
+        assert_eq!(tokens(&left), compactor.counted().0, "what is counted is what is there");
         let result = left.iter().rev().find_map(|message| message.results().next());
         let result = result.unwrap_or_else(|| panic!("{target}: the newest step stays: {:?}", outcome.plan));
         assert_eq!(result.id, CallId::new("c8"));
@@ -146,7 +147,7 @@ fn the_newest_step_stays_shortened_and_targets_hold_again_and_again() {
                 .any(|message| message.person_words() == ["Now the large one, please."])
         );
         // Below what there is, so that it has to be shortened further.
-        target = compactor.counted() * 2 / 3;
+        target = compactor.counted().0 * 2 / 3;
     }
     assert!(rounds >= 2, "{rounds}");
 }

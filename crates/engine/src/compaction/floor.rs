@@ -2,6 +2,7 @@
 //!
 //! Asked for only where a target was missed, so that it may cost a few more plans and attempts.
 
+use crate::account::CountedTokens;
 use crate::compaction::Compactor;
 use crate::compaction::PassInput;
 use crate::compaction::Verdict;
@@ -45,7 +46,7 @@ impl Compactor {
                 return None;
             }
             let saved = self.pruned(&trial, &plan).saved();
-            let size = situation.prompt.saturating_sub((saved as f64 * situation.scale) as u64);
+            let size = situation.prompt_without(CountedTokens(saved)).0;
             if size <= target {
                 return Some(target);
             }
@@ -56,7 +57,7 @@ impl Compactor {
 
     /// Plans tell where there is room for a block; whether it fits is tried.
     fn smallest_replaced(&self, input: &PassInput<'_>) -> Option<u64> {
-        let prompt = input.situation.prompt;
+        let prompt = input.situation.prompt.0;
         let can_be_planned = |target: u64| {
             let policy = with_target(input, target);
             let plan = self.plan(&PassInput {

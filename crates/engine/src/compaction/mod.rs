@@ -22,6 +22,7 @@ use std::collections::BTreeSet;
 pub use crate::decide::Seat;
 
 use crate::account::Budget;
+use crate::account::CountedTokens;
 use crate::account::Family;
 use crate::account::Tally;
 use crate::decide::Action;
@@ -141,8 +142,8 @@ impl Compactor {
     }
 
     /// The counted size with all changes so far.
-    pub fn counted(&self) -> u64 {
-        self.tally.total().total() - self.saved
+    pub fn counted(&self) -> CountedTokens {
+        CountedTokens(self.tally.total().total() - self.saved)
     }
 
     /// All changes so far.
@@ -219,7 +220,7 @@ impl Compactor {
             if !outcome.missed_target() {
                 return outcome;
             }
-            situation.margin += outcome.prompt_after.saturating_sub(target) + CORRECTION_MARGIN;
+            situation.margin += outcome.prompt_after.0.saturating_sub(target) + CORRECTION_MARGIN;
             // Pruning ends with everything that may be pruned: more than was asked for, but at the target.
             if round == MOST_CORRECTIONS && outcome.plan.mode == Mode::PruneOnly {
                 situation.margin = target;
@@ -268,8 +269,8 @@ impl Compactor {
         }
         let pruned = self.pruned(input, &outcome.plan);
         let saved = pruned.saved();
-        outcome.counted_after = before.saturating_sub(saved);
-        outcome.prompt_after = situation.prompt.saturating_sub((saved as f64 * situation.scale) as u64);
+        outcome.counted_after = CountedTokens(before.0.saturating_sub(saved));
+        outcome.prompt_after = situation.prompt_without(CountedTokens(saved));
         outcome.flaws = check_scope(transcript, &outcome.plan.boundary, &pruned.changes);
         outcome.flaws.extend(check_size(before, outcome.counted_after));
         outcome
@@ -388,7 +389,7 @@ fn check_whole(input: &PassInput<'_>, changes: &BTreeMap<Spot, Change>, block: O
 /// The budget of a pass that was asked for before one is due.
 fn early_budget(input: &PassInput<'_>) -> Option<Budget> {
     let is_early = input.situation.forced && input.policy.target.is_none();
-    is_early.then(|| budget_before_due(input.budget, input.situation.prompt))
+    is_early.then(|| budget_before_due(input.budget, input.situation.prompt.0))
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::account::CountedTokens;
+use crate::account::ProviderTokens;
 use crate::decide::Plan;
 use crate::decide::PlanReason;
 use crate::decide::Seat;
@@ -54,7 +56,11 @@ impl Refusal {
     /// What programs match on: it does not change when the sentence does.
     pub fn code(&self) -> &'static str {
         match self {
-            Refusal::Planned(reasons) => reasons.last().map_or("nothing-to-do", PlanReason::code),
+            // Why a summary was not written is not why nothing was changed.
+            Refusal::Planned(reasons) => {
+                let deciding = reasons.iter().rfind(|reason| !reason.is_about_summary());
+                deciding.map_or("nothing-to-do", PlanReason::code)
+            }
             Refusal::LedgerNotWritten => "ledger-not-written",
             Refusal::Flawed { kind, .. } => kind.code(),
             Refusal::AboveTarget { .. } => "above-target",
@@ -129,18 +135,18 @@ pub struct Outcome {
     /// What verify found.
     pub flaws: Vec<Flaw>,
     /// The counted size before, without what the log does not show.
-    pub counted_before: u64,
+    pub counted_before: CountedTokens,
     /// The counted size after.
-    pub counted_after: u64,
+    pub counted_after: CountedTokens,
     /// The size of the next prompt after, on the scale of the situation's prompt; what a refused result would have had.
-    pub prompt_after: u64,
+    pub prompt_after: ProviderTokens,
     /// The first message that this pass changed: from here on the provider's cache is cold.
     pub earliest_changed: Option<usize>,
 }
 
 impl Outcome {
     /// An outcome before anything was done.
-    pub(super) fn untouched(plan: Plan, counted: u64, prompt: u64) -> Self {
+    pub(super) fn untouched(plan: Plan, counted: CountedTokens, prompt: ProviderTokens) -> Self {
         Self {
             verdict: Verdict::Unchanged(Refusal::Planned(plan.reasons.clone())),
             changes: BTreeMap::new(),

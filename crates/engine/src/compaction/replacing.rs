@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::account::CountedTokens;
 use crate::account::TextKind;
 use crate::account::TokenCounter;
 use crate::account::measure;
@@ -144,7 +145,7 @@ impl Compactor {
         };
         for _ in 0..=MOST_CORRECTIONS {
             self.replace(input, &replacement, Some(&story), Some(&review.references), outcome);
-            let over = outcome.prompt_after.saturating_sub(outcome.plan.target);
+            let over = outcome.prompt_after.0.saturating_sub(outcome.plan.target.0);
             let missed = outcome.flaws.iter().any(|flaw| flaw.kind == FlawKind::OverTarget);
             if !missed || over == 0 {
                 return;
@@ -215,9 +216,9 @@ impl Compactor {
         let freed = freed + saving.iter().map(|(_, saved)| saved).sum::<u64>();
         let is_shortened = |spot: &Spot| saving.iter().any(|(known, _)| known == spot);
         stripped.extend(shortened.changes.into_iter().filter(|(spot, _)| is_shortened(spot)));
-        outcome.counted_after = kept.saturating_sub(freed) + measure(&block.message, family).total();
-        let saved = outcome.counted_before.saturating_sub(outcome.counted_after);
-        outcome.prompt_after = situation.prompt.saturating_sub((saved as f64 * situation.scale) as u64);
+        outcome.counted_after = CountedTokens(kept.saturating_sub(freed) + measure(&block.message, family).total());
+        let saved = CountedTokens(outcome.counted_before.0.saturating_sub(outcome.counted_after.0));
+        outcome.prompt_after = situation.prompt_without(saved);
         outcome.flaws = check_kept(span, &stripped);
         outcome
             .flaws
@@ -245,7 +246,7 @@ impl Compactor {
                 None,
                 format!(
                     "the newest step or words would fill the target of {}: they are shortened, or in the ledger",
-                    policy.target.unwrap_or(outcome.plan.target)
+                    policy.target.unwrap_or(outcome.plan.target.0)
                 ),
             ));
         }
@@ -271,7 +272,7 @@ impl Compactor {
             *self.saved_in.entry(spot.message).or_default() += saved;
         }
         outcome.dropped.extend(shortened.dropped);
-        self.saved = self.tally.total().total() - outcome.counted_after;
+        self.saved = self.tally.total().total() - outcome.counted_after.0;
         // What the tail of the pass holds may be pruned later; what was replaced cannot.
         self.progress.replaced = (0..span.until)
             .rev()

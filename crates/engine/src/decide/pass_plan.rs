@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::account::ProviderTokens;
 use crate::decide::boundary::Boundary;
 use crate::decide::reason::PlanReason;
 use crate::decide::span::Span;
@@ -99,11 +100,11 @@ pub struct Plan {
     /// What is done, in the order of pruning.
     pub actions: Vec<Planned>,
     /// The size of the prompt now.
-    pub tokens_before: u64,
+    pub tokens_before: ProviderTokens,
     /// About its size after pruning.
-    pub tokens_expected: u64,
+    pub tokens_expected: ProviderTokens,
     /// What it has to come down to.
-    pub target: u64,
+    pub target: ProviderTokens,
     /// What a full pass replaces.
     pub replacement: Option<Replacement>,
     /// The summary that a model writes of it.

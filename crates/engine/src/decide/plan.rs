@@ -1,6 +1,7 @@
 //! Planning a pass: what is pruned, and whether that is enough. Nothing here touches a body.
 
 use crate::account::Budget;
+use crate::account::ProviderTokens;
 use crate::account::Tally;
 use crate::decide::boundary::boundary;
 use crate::decide::candidates::Candidates;
@@ -35,7 +36,7 @@ pub fn plan(
     };
     let aim = target.saturating_sub(situation.margin);
     let mut tail = budget.tail.min(target / 2);
-    while situation.prompt > target && plan.tokens_expected > aim && tail > 0 {
+    while situation.prompt.0 > target && plan.tokens_expected.0 > aim && tail > 0 {
         tail /= 2;
         let shorter = Policy {
             tail: Some(tail),
@@ -69,13 +70,13 @@ fn plan_once(
         actions: Vec::new(),
         tokens_before: situation.prompt,
         tokens_expected: situation.prompt,
-        target,
+        target: ProviderTokens(target),
         replacement: None,
         writing: None,
         reasons: Vec::new(),
     };
     plan.boundary.head_end = plan.boundary.head_end.max(progress.replaced);
-    let prompt = situation.prompt;
+    let prompt = situation.prompt.0;
     let is_due = prompt_is_due(prompt, budget, policy);
     let is_forced = !is_due && situation.forced;
     plan.reasons.push(match (policy.target, budget.threshold) {
@@ -114,15 +115,15 @@ fn plan_once(
     let mut candidates = Candidates::new(plan.turn_start, survey, progress, &plan.boundary, situation);
     candidates.collect(recent);
     let saved = |candidates: &Candidates<'_>| (candidates.saves as f64 * situation.scale) as u64;
-    plan.tokens_expected = situation.prompt.saturating_sub(saved(&candidates));
+    plan.tokens_expected = ProviderTokens(prompt.saturating_sub(saved(&candidates)));
     // A target that was asked for is worth more than the protection of recent outputs.
     let aim = target.saturating_sub(situation.margin);
-    if policy.target.is_some() && plan.tokens_expected > aim {
-        let missing = ((plan.tokens_expected - aim) as f64 / situation.scale).ceil() as u64;
+    if policy.target.is_some() && plan.tokens_expected.0 > aim {
+        let missing = ((plan.tokens_expected.0 - aim) as f64 / situation.scale).ceil() as u64;
         if candidates.press(missing) {
             plan.reasons.push(PlanReason::RecentOutputsPruned);
         }
-        plan.tokens_expected = situation.prompt.saturating_sub(saved(&candidates));
+        plan.tokens_expected = ProviderTokens(prompt.saturating_sub(saved(&candidates)));
     }
     let reclaimed = saved(&candidates);
     plan.old_before = candidates.old_before;
@@ -138,7 +139,7 @@ impl Plan {
     fn replace_middle(&mut self, is_early: bool) {
         self.mode = Mode::Full;
         if is_early {
-            self.target = self.tokens_before.saturating_sub(1);
+            self.target = ProviderTokens(self.tokens_before.0.saturating_sub(1));
         }
     }
 }
@@ -164,9 +165,9 @@ fn judge(plan: &mut Plan, reclaimed: u64, budget: &Budget, policy: &Policy, situ
     // Where an attempt missed a target that was asked for, being expected to meet it is not enough.
     let aim = match policy.target {
         Some(target) => target.saturating_sub(situation.margin),
-        None => plan.target,
+        None => plan.target.0,
     };
-    let (expected, target) = (plan.tokens_expected, plan.target);
+    let (expected, target) = (plan.tokens_expected.0, plan.target.0);
     let (mode, reason) = if expected <= aim {
         (Mode::PruneOnly, PlanReason::PruningIsEnough { expected, target })
     } else if policy.engine == Engine::Prune {

@@ -160,6 +160,18 @@ impl PlanReason {
         }
     }
 
+    /// Whether it only says how a summary is written, or why none is.
+    pub fn is_about_summary(&self) -> bool {
+        matches!(
+            self,
+            PlanReason::NoModel
+                | PlanReason::BlockTooSmallForSummary { .. }
+                | PlanReason::WindowTooSmallForSummary { .. }
+                | PlanReason::SummaryByModel { .. }
+                | PlanReason::LedgerOnly(_)
+        )
+    }
+
     /// Whether a compaction was asked for that is not due.
     pub fn is_forced(&self) -> bool {
         matches!(
@@ -314,6 +326,8 @@ pub enum SummaryFailure {
     NotReviewed,
     /// Nothing is new.
     NothingToTell,
+    /// The plan replaces nothing.
+    NothingToReplace,
 }
 
 impl fmt::Display for SummaryFailure {
@@ -328,6 +342,7 @@ impl fmt::Display for SummaryFailure {
             SummaryFailure::Refused { code, detail } => write!(formatter, "the summary was refused ({code}): {detail}"),
             SummaryFailure::NotReviewed => formatter.write_str("the answer could not be looked at"),
             SummaryFailure::NothingToTell => formatter.write_str("there is nothing to tell"),
+            SummaryFailure::NothingToReplace => formatter.write_str("there is nothing to replace"),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Planning a full pass: what stays, and how much room the block has.
 
 use crate::account::Budget;
+use crate::account::CountedTokens;
+use crate::account::ProviderTokens;
 use crate::account::Tally;
 use crate::decide::pass_plan::Mode;
 use crate::decide::pass_plan::Plan;
@@ -29,7 +31,7 @@ pub const LEAST_BLOCK: u64 = 32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
     /// Its counted size now.
-    pub counted: u64,
+    pub counted: CountedTokens,
     /// The block with which it came.
     pub earlier_block: Option<usize>,
     /// Whether the person's first words still hold.
@@ -57,8 +59,8 @@ impl ReplacementInput<'_> {
     /// What the messages may cost after the pass, instructions included.
     fn allowed(&self, target: u64) -> u64 {
         let aim = target.saturating_sub(self.situation.margin);
-        let excess = (self.situation.prompt.saturating_sub(aim) as f64 / self.situation.scale).ceil() as u64;
-        self.standing.counted.saturating_sub(excess)
+        let excess = (self.situation.prompt.0.saturating_sub(aim) as f64 / self.situation.scale).ceil() as u64;
+        self.standing.counted.0.saturating_sub(excess)
     }
 
     /// What there is room for. Without `tail` the tail has its share.
@@ -103,9 +105,14 @@ impl ReplacementInput<'_> {
     }
 
     /// The replacement with a tail that is longer by what its block left unused; `None` where no further step fits.
-    pub fn with_longer_tail(&self, target: u64, replacement: &Replacement, unused: u64) -> Option<Replacement> {
+    pub fn with_longer_tail(
+        &self,
+        target: ProviderTokens,
+        replacement: &Replacement,
+        unused: u64,
+    ) -> Option<Replacement> {
         let tail = replacement.span.tail_tokens + unused;
-        let longer = self.replacement(target, self.room(target, Some(tail)))?;
+        let longer = self.replacement(target.0, self.room(target.0, Some(tail)))?;
         let is_longer = longer.span.tail_tokens > replacement.span.tail_tokens;
         let replaces = longer.span.kept.len() < self.transcript.messages().len();
         // The block must still have room for what it was found to need.
@@ -117,7 +124,7 @@ impl ReplacementInput<'_> {
 /// Plans the replacement of a plan whose mode is full; a plan that cannot be carried out says why.
 pub fn plan_replacement(plan: &mut Plan, input: &ReplacementInput<'_>) {
     let messages = input.transcript.messages().len();
-    let Some(replacement) = input.replacement(plan.target, input.room(plan.target, None)) else {
+    let Some(replacement) = input.replacement(plan.target.0, input.room(plan.target.0, None)) else {
         plan.mode = Mode::Nothing;
         plan.reasons.push(PlanReason::NoRoomForLedger);
         return;

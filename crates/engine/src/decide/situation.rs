@@ -1,5 +1,7 @@
 //! What the host knows at the time of a pass.
 
+use crate::account::CountedTokens;
+use crate::account::ProviderTokens;
 use crate::decide::seat::Roles;
 use crate::transcript::Role;
 
@@ -40,7 +42,7 @@ pub struct ProviderRules {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Situation {
     /// The size of the next prompt: reported or calibrated, else counted.
-    pub prompt: u64,
+    pub prompt: ProviderTokens,
     /// Tokens of the prompt per token counted.
     pub scale: f64,
     /// Whether somebody asked for a compaction, due or not.
@@ -49,4 +51,12 @@ pub struct Situation {
     pub margin: u64,
     /// What the provider demands.
     pub rules: ProviderRules,
+}
+
+impl Situation {
+    /// The size of the prompt without so many counted tokens.
+    pub fn prompt_without(&self, saved: CountedTokens) -> ProviderTokens {
+        let saved = (saved.0 as f64 * self.scale) as u64;
+        ProviderTokens(self.prompt.0.saturating_sub(saved))
+    }
 }

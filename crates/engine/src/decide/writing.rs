@@ -78,7 +78,7 @@ pub fn plan_writing(plan: &mut Plan, policy: &Policy, writers: Option<&Writers>)
     let (way, because) = choose_way(
         policy.summary.way,
         &writers.in_place,
-        plan.tokens_before + tokens <= window,
+        plan.tokens_before.0 + tokens <= window,
     );
     if way == Way::Auxiliary && each < LEAST_INPUT {
         plan.reasons

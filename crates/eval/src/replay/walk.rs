@@ -18,6 +18,7 @@ use mainstay_engine::transcript::Message;
 use mainstay_engine::transcript::Part;
 use mainstay_engine::transcript::Role;
 use mainstay_session::PromptSize;
+use mainstay_session::ProviderTokens;
 use mainstay_session::Session;
 
 use crate::forced::settings;
@@ -236,12 +237,12 @@ impl<'a> Walk<'a> {
         session.observe(transcript);
         session.fold_ledger();
         // As the engine counts: reasoning that only the provider has counted is not there for it to take out.
-        let counted = (session.counted() as f64 * self.timeline.scale) as u64;
+        let counted = (session.counted().0 as f64 * self.timeline.scale) as u64;
         let settings = session.settings_mut();
         settings.policy = policy.clone();
         settings.budget = budget.clone();
         settings.prompt = PromptSize::Known {
-            tokens: preface + counted,
+            tokens: ProviderTokens(preface + counted),
             scale: self.timeline.scale,
         };
         // What the prompt does not take over must not have happened.

@@ -19,8 +19,9 @@ use mainstay_engine::transcript::Timestamp;
 use mainstay_llm::price::Spent;
 use mainstay_llm::summarise;
 use mainstay_llm::summarise::Summariser;
+use mainstay_session::CheckpointInput;
+use mainstay_session::CountedTokens;
 use mainstay_session::ModelUsage;
-use mainstay_session::PassRecord;
 use mainstay_session::PromptSize;
 use mainstay_session::Session;
 use mainstay_session::SummaryWriters;
@@ -153,7 +154,7 @@ fn at_work(
     desk: &StoreHandle,
 ) -> Result<Box<Worker>, PassError> {
     let known = task.worker.take();
-    let known = known.filter(|worker| worker.fits(document, task.taken.len(), task.family));
+    let known = known.filter(|worker| worker.fits(document, task.taken.len(), task.family, keeping));
     let mut worker = match known {
         Some(worker) => worker,
         None => Box::new(Worker::new(
@@ -182,10 +183,12 @@ pub fn make(
     let document = read(task.taken.form, &body)?;
     let mut worker = at_work(&mut task, &document, keeping, desk)?;
     let settings = worker.session.settings_mut();
+    // What the operator has set may have changed since the worker was made.
+    settings.rules = task.taken.form.rules(keeping.roles);
     settings.budget = task.budget.clone();
     settings.prompt = PromptSize::Calibrated {
         fit: task.fit,
-        beside: task.tools,
+        beside: CountedTokens(task.tools),
     };
     let (outcome, spent) = attempts(&mut worker, &task, writing).map_err(PassError::Refused)?;
     if outcome.block.as_ref().is_some_and(|block| gives_way(&block.span)) {
@@ -194,7 +197,11 @@ pub fn make(
     let Some((covers, elements, tokens)) = worker.beginning(&document, &task.taken) else {
         return Err(PassError::Refused(PassRefusal::HeadWouldMove));
     };
-    let left: u64 = worker.session.counted().saturating_sub(tokens + worker.instructions());
+    let left: u64 = worker
+        .session
+        .counted()
+        .0
+        .saturating_sub(tokens + worker.instructions());
     if tokens + left >= task.counted || covers == 0 || covers < task.covered {
         return Err(PassError::Refused(PassRefusal::NotSmaller {
             after: tokens + left,
@@ -213,8 +220,8 @@ pub fn make(
     let original = chunks(&task.taken);
     let composed = compose(&task.taken, Some(&epoch), &task.trims);
     let preface = task.tools + worker.instructions();
-    let left = worker.session.counted().saturating_sub(worker.instructions());
-    let record = PassRecord {
+    let left = worker.session.counted().0.saturating_sub(worker.instructions());
+    let record = CheckpointInput {
         conversation: &task.conversation,
         source: "proxy",
         model: Some(&task.model),
@@ -229,7 +236,10 @@ pub fn make(
         duration: started.elapsed(),
         plan: "",
         now: task.now,
-        sizes: Some((task.fit.apply(task.counted + preface), task.fit.apply(left + preface))),
+        sizes: Some((
+            task.fit.apply(CountedTokens(task.counted + preface)),
+            task.fit.apply(CountedTokens(left + preface)),
+        )),
         states: &[(PrefixReplacement::name(&key), epoch.to_bytes())],
     };
     let id = desk.with(|store| worker.session.checkpoint(&outcome, &record, store))?;

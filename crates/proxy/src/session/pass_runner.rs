@@ -4,7 +4,7 @@
 //! goes on and is in force when it is made. Summaries that are prepared before they are due, and conversations that are learnt
 //! ahead, have threads of their own in the background.
 
-use mainstay_session::Trigger;
+use mainstay_session::PassTrigger;
 use std::sync::Arc;
 use std::sync::PoisonError;
 use std::time::Duration;
@@ -26,6 +26,7 @@ use crate::session::pass_timing::PassOrder;
 use crate::session::request_context::RequestContext;
 use crate::session::session_cache::SharedConversation;
 use crate::session::session_cache::locked;
+use mainstay_session::CountedTokens;
 
 /// How long no pass is tried after one that could not be made, in milliseconds: a store that is locked or a disk that is full
 /// may be well again after a minute, and a conversation in which there was nothing to replace has grown.
@@ -53,7 +54,10 @@ pub fn bring_about(
         note.reason = Some(order.reason.clone());
         let fits = {
             let conversation = locked(&asked.shared);
-            let prompt = asked.fit().apply(asked.preface.total() + conversation.counted());
+            let prompt = asked
+                .fit()
+                .apply(CountedTokens(asked.preface.total() + conversation.counted()))
+                .0;
             prompt <= asked.budget.window - asked.budget.output
         };
         if fits {
@@ -229,7 +233,7 @@ fn claim(
         order: order.unwrap_or_else(|| PassOrder {
             policy: environment.settings.policy.clone(),
             reason: String::new(),
-            trigger: Trigger::Due,
+            trigger: PassTrigger::Due,
             retention: None,
             is_must: false,
         }),
@@ -252,7 +256,7 @@ fn claim(
 /// Makes a pass and keeps it, for its purpose.
 fn make(environment: &SessionEnvironment, claim: PassClaim, task: PassTask) -> Result<(), PassError> {
     let (purpose, length) = (claim.purpose, task.taken.len());
-    let history = task.fit.apply(locked(&claim.shared).counted_whole());
+    let history = task.fit.apply(CountedTokens(locked(&claim.shared).counted_whole())).0;
     let reason = task.order.reason.clone();
     let writing = environment.settings.writing.as_ref();
     let writing = writing.filter(|_| purpose == PassPurpose::Preparation);
@@ -289,7 +293,7 @@ fn adopt_prepared(asked: &RequestContext, reason: &str) -> bool {
     let Some(prepared) = prepared.filter(|prepared| !prepared.is_behind(conversation.replacement())) else {
         return false;
     };
-    let history = asked.fit().apply(conversation.counted_whole());
+    let history = asked.fit().apply(CountedTokens(conversation.counted_whole())).0;
     put_in_force(&mut conversation, *prepared, reason, history);
     true
 }

@@ -11,7 +11,7 @@ use mainstay_engine::decide::Policy;
 use mainstay_engine::decide::Way;
 use mainstay_engine::economy::Profile;
 use mainstay_engine::transcript::Timestamp;
-use mainstay_session::Trigger;
+use mainstay_session::PassTrigger;
 
 use crate::session::session_stats::SessionStats;
 use crate::settings::CompactionSettings;
@@ -40,7 +40,7 @@ pub struct PassOrder {
     /// Why, in words without content.
     pub reason: String,
     /// Why, for the checkpoint.
-    pub trigger: Trigger,
+    pub trigger: PassTrigger,
     /// The share of what is needed next that it is expected to keep.
     pub retention: Option<f64>,
     /// Whether the prompt does not fit without it.
@@ -121,7 +121,7 @@ fn at_threshold(settings: &CompactionSettings, sight: &PromptState<'_>) -> PassD
         Box::new(PassOrder {
             policy: settings.policy.clone(),
             reason,
-            trigger: Trigger::Due,
+            trigger: PassTrigger::Due,
             retention: None,
             is_must: sight.prompt > sight.limit(),
         })
@@ -199,7 +199,7 @@ fn economic(
                     ..settings.policy.clone()
                 },
                 reason,
-                trigger: Trigger::Due,
+                trigger: PassTrigger::Due,
                 retention: Some(offer.retention),
                 is_must,
             }))

@@ -7,7 +7,8 @@ use std::time::Duration;
 use mainstay_engine::account::Fit;
 use mainstay_engine::decide::Engine;
 use mainstay_engine::decide::Policy;
-use mainstay_session::Trigger;
+use mainstay_session::CountedTokens;
+use mainstay_session::PassTrigger;
 use mainstay_wire::sameness::without_marks;
 
 use crate::session::OutgoingRequest;
@@ -43,7 +44,7 @@ pub fn after_overflow(
 ) -> Option<OutgoingRequest> {
     let told = sizes(words);
     let known = runtime.known(&ticket.model);
-    let believed = known.fit().apply(ticket.counted);
+    let believed = known.fit().apply(CountedTokens(ticket.counted)).0;
     // Who speaks of a window without saying how large it is says that it is smaller than what was sent. A server that only
     // finds a request too large may mean its bytes.
     let speaks = words.to_lowercase().contains("context");
@@ -84,7 +85,7 @@ pub fn after_overflow(
             ..runtime.environment.settings.policy.clone()
         },
         reason: "the provider found the prompt too long".to_owned(),
-        trigger: Trigger::Overflow,
+        trigger: PassTrigger::Overflow,
         retention: None,
         is_must: true,
     };
@@ -108,7 +109,7 @@ pub fn after_overflow(
 fn shorter_by_now(runtime: &SessionRuntime, asked: &RequestContext, ticket: &RequestTicket) -> Option<OutgoingRequest> {
     let counted = asked.preface.total() + locked(&asked.shared).counted();
     let room = asked.budget.window - asked.budget.output;
-    if counted >= ticket.counted || asked.fit().apply(counted) > room {
+    if counted >= ticket.counted || asked.fit().apply(CountedTokens(counted)).0 > room {
         return None;
     }
     let note = RequestNote {

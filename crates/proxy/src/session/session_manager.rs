@@ -11,6 +11,7 @@ use mainstay_engine::account::TextKind;
 use mainstay_engine::account::TokenCounter;
 use mainstay_engine::decide::EconomicPolicy;
 use mainstay_llm::answer::Usage;
+use mainstay_session::CountedTokens;
 use mainstay_store::NewTrimmed;
 use mainstay_wire::reading::WireForm;
 
@@ -316,7 +317,9 @@ impl SessionRuntime {
             let fit = asked.fit();
             let sight = PromptState {
                 budget: &asked.budget,
-                prompt: fit.apply(asked.preface.total() + conversation.counted()),
+                prompt: fit
+                    .apply(CountedTokens(asked.preface.total() + conversation.counted()))
+                    .0,
                 preface: asked.preface.total(),
                 history: conversation.counted_whole(),
                 fit,
@@ -362,8 +365,10 @@ impl SessionRuntime {
         let conversation = &mut *conversation;
         let fit = asked.fit();
         let counted = asked.preface.total() + conversation.counted();
-        let prompt = fit.apply(counted);
-        let whole = fit.apply(asked.preface.total() + conversation.counted_whole());
+        let prompt = fit.apply(CountedTokens(counted)).0;
+        let whole = fit
+            .apply(CountedTokens(asked.preface.total() + conversation.counted_whole()))
+            .0;
         let replacement = conversation.replacement_for(asked.taken.len());
         let mut body = compose(
             &asked.taken,

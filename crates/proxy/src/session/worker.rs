@@ -65,13 +65,17 @@ impl Worker {
         })
     }
 
-    /// Whether this worker may go on with a conversation: its messages stand where they stood, and are as they were read.
-    pub fn fits(&self, document: &Document, chain: usize, family: Family) -> bool {
+    /// Whether this worker may go on with a conversation: its messages stand where they stood and are as they were read, and
+    /// what is hidden and protected is what the operator says now.
+    pub fn fits(&self, document: &Document, chain: usize, family: Family, keeping: &CompactionSettings) -> bool {
+        let settings = self.session.settings();
         let parts = document.transcript.messages().iter().map(|message| message.parts.len());
         document.is_as_read()
             && self.parts.iter().copied().eq(parts.take(self.parts.len()))
             && document.transcript.messages().len() == self.before + chain
-            && self.session.tally().family() == family
+            && settings.family == family
+            && settings.redaction == keeping.redaction
+            && settings.policy.protected_tools == keeping.policy.protected_tools
     }
 
     /// Learns what is new.
@@ -115,7 +119,7 @@ impl Worker {
             .iter()
             .map(|tokens| tokens.total())
             .sum();
-        let tokens = self.session.counted().saturating_sub(left + self.instructions());
+        let tokens = self.session.counted().0.saturating_sub(left + self.instructions());
         let covers = match document.is_as_read() {
             true => end - self.before,
             false => chain,
