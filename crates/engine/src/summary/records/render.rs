@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use crate::decide::cut as shown;
 use crate::decide::marker;
-use crate::ledger::page::flat;
+use crate::ledger::quote::flat;
 use crate::transcript::Author;
 use crate::transcript::CallId;
 use crate::transcript::Content;
