@@ -29,11 +29,6 @@ const KNOWN_CYCLES: &[KnownCycle] = &[
         reason: "within one folder of the engine; its top level has none",
     },
     KnownCycle {
-        folder: "crates/engine/src/ledger/conversation",
-        modules: &["exchange", "select", "talk_cache"],
-        reason: "within one folder of the engine; its top level has none",
-    },
-    KnownCycle {
         folder: "crates/engine/src/ledger/deeds",
         modules: &[
             "call",

@@ -10,7 +10,7 @@ use crate::ledger::conversation::person_pastes::large_pastes;
 use crate::ledger::conversation::record::ConversationRecord;
 use crate::ledger::conversation::record::LaterWord;
 use crate::ledger::conversation::record::Speaker;
-use crate::ledger::conversation::select::Selection;
+use crate::ledger::conversation::selection::Selection;
 use crate::ledger::conversation::spoken::paste_name;
 use crate::ledger::page::view_words;
 use crate::ledger::quote::defused;
