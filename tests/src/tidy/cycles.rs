@@ -29,24 +29,6 @@ const KNOWN_CYCLES: &[KnownCycle] = &[
         reason: "within one folder of the engine; its top level has none",
     },
     KnownCycle {
-        folder: "crates/engine/src/ledger/deeds",
-        modules: &[
-            "call",
-            "file_record",
-            "inline_code",
-            "patch",
-            "script",
-            "touch",
-            "trail",
-        ],
-        reason: "within one folder of the engine; its top level has none",
-    },
-    KnownCycle {
-        folder: "crates/engine/src/ledger/deeds",
-        modules: &["closing", "runs"],
-        reason: "within one folder of the engine; its top level has none",
-    },
-    KnownCycle {
         folder: "crates/engine/src/shrink",
         modules: &["base64", "elide", "pick"],
         reason: "within one folder of the engine; its top level has none",

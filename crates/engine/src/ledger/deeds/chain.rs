@@ -11,7 +11,7 @@ use super::judgement;
 use super::outcome::Outcome;
 use super::output_forms;
 use super::program::Run;
-use super::runs::End;
+use super::run_end::End;
 
 /// Bytes of an output that are read from each of its ends, as where failures are read.
 const END: usize = 96 * 1024;

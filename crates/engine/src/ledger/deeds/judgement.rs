@@ -12,7 +12,7 @@ use super::outcome;
 use super::outcome::Outcome;
 use super::outcome::complaints;
 use super::program::Run;
-use super::runs::End;
+use super::run_end::End;
 use crate::decide::cut;
 use crate::json;
 use crate::json::Kind;

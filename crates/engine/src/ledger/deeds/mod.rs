@@ -30,6 +30,7 @@ mod path;
 mod program;
 mod readings;
 pub(crate) mod records;
+mod run_end;
 mod runner_lines;
 mod runs;
 mod script;
@@ -77,7 +78,7 @@ use crate::transcript::Part;
 use crate::transcript::ToolCall;
 use crate::transcript::ToolResult;
 
-pub use touch::files_of;
+pub use call::files_of;
 
 /// Most calls that wait for their results at once: more than any model makes in parallel. The oldest one is settled without.
 const MOST_PENDING: usize = 64;

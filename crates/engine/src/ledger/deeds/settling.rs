@@ -14,7 +14,7 @@ use super::outcome::Outcome;
 use super::path;
 use super::program;
 use super::program::Run;
-use super::runs::End;
+use super::run_end::End;
 use super::touch;
 use super::touch::Act;
 use crate::decide::cut;
