@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use super::failures::Report;
+use super::failure_report::Report;
 use super::judgement;
 use super::outcome::Outcome;
 use super::output_forms;

@@ -15,6 +15,7 @@ mod closing;
 pub(crate) mod commits;
 mod echoed;
 mod error_lines;
+mod failure_report;
 mod failure_words;
 mod failures;
 pub(crate) mod file_record;

@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use super::arguments::is_assignment;
 use super::closing;
-use super::failures::Failure;
-use super::failures::Report;
+use super::failure_report::Failure;
+use super::failure_report::Report;
 use super::log_line::cut_at_word;
 use super::path;
 use super::program;

@@ -7,7 +7,7 @@ use super::call::Pending;
 use super::call::Sort;
 use super::chain;
 use super::commits;
-use super::failures::Report;
+use super::failure_report::Report;
 use super::judgement;
 use super::outcome;
 use super::outcome::Outcome;
