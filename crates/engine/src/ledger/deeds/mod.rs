@@ -370,6 +370,9 @@ impl Deeds {
 #[path = "agents_tests.rs"]
 mod agents_tests;
 #[cfg(test)]
+#[path = "open_errors_tests.rs"]
+mod open_errors_tests;
+#[cfg(test)]
 #[path = "outcomes_tests.rs"]
 mod outcomes_tests;
 #[cfg(test)]
