@@ -29,21 +29,6 @@ const KNOWN_CYCLES: &[KnownCycle] = &[
         reason: "within one folder of the engine; its top level has none",
     },
     KnownCycle {
-        folder: "crates/engine/src/shrink",
-        modules: &["base64", "elide", "pick"],
-        reason: "within one folder of the engine; its top level has none",
-    },
-    KnownCycle {
-        folder: "crates/engine/src/shrink",
-        modules: &["kind", "search_hits"],
-        reason: "within one folder of the engine; its top level has none",
-    },
-    KnownCycle {
-        folder: "crates/engine/src/shrink",
-        modules: &["telling", "telling_json"],
-        reason: "within one folder of the engine; its top level has none",
-    },
-    KnownCycle {
         folder: "crates/engine/src/summary/records",
         modules: &["arguments", "cut"],
         reason: "within one folder of the engine; its top level has none",
