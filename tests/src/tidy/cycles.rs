@@ -29,16 +29,6 @@ const KNOWN_CYCLES: &[KnownCycle] = &[
         reason: "within one folder of the engine; its top level has none",
     },
     KnownCycle {
-        folder: "crates/engine/src/summary/records",
-        modules: &["arguments", "cut"],
-        reason: "within one folder of the engine; its top level has none",
-    },
-    KnownCycle {
-        folder: "crates/engine/src/summary/records",
-        modules: &["render", "repeats"],
-        reason: "within one folder of the engine; its top level has none",
-    },
-    KnownCycle {
         folder: "crates/engine/src/transcript",
         modules: &["author_splitter", "authorship"],
         reason: "within one folder of the engine; its top level has none",
