@@ -29,16 +29,6 @@ const KNOWN_CYCLES: &[KnownCycle] = &[
         reason: "within one folder of the engine; its top level has none",
     },
     KnownCycle {
-        folder: "crates/engine/src/transcript",
-        modules: &["author_splitter", "authorship"],
-        reason: "within one folder of the engine; its top level has none",
-    },
-    KnownCycle {
-        folder: "crates/engine/src/transcript",
-        modules: &["paste_forms", "pastes"],
-        reason: "within one folder of the engine; its top level has none",
-    },
-    KnownCycle {
         folder: "crates/eval/src/replay",
         modules: &["offers", "play"],
         reason: "the files of one calculation, within one folder",
