@@ -30,11 +30,6 @@ const KNOWN_CYCLES: &[KnownCycle] = &[
     },
     KnownCycle {
         folder: "crates/eval/src/replay",
-        modules: &["offers", "play"],
-        reason: "the files of one calculation, within one folder",
-    },
-    KnownCycle {
-        folder: "crates/eval/src/replay",
         modules: &["recording", "requests", "sizes", "timeline"],
         reason: "the files of one calculation, within one folder",
     },
