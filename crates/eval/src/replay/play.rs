@@ -17,9 +17,9 @@ use mainstay_engine::transcript::Author;
 
 use crate::replay::clearing::clear;
 use crate::replay::offers;
+use crate::replay::requests::Request;
 use crate::replay::stage::Stage;
 use crate::replay::strategy::Strategy;
-use crate::replay::timeline::Request;
 use crate::replay::timeline::Timeline;
 use crate::replay::track::Kept;
 use crate::replay::track::Pass;
