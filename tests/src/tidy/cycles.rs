@@ -22,86 +22,11 @@ struct KnownCycle {
 }
 
 /// Every circle that is known. One that is gone has to be taken off the list.
-const KNOWN_CYCLES: &[KnownCycle] = &[
-    KnownCycle {
-        folder: "crates/engine/src/decide",
-        modules: &["candidates", "plan", "policy", "replace", "writing"],
-        reason: "within one folder of the engine; its top level has none",
-    },
-    KnownCycle {
-        folder: "crates/engine/src/ledger",
-        modules: &["lost_lines", "page", "quote", "view_line"],
-        reason: "within one folder of the engine; its top level has none",
-    },
-    KnownCycle {
-        folder: "crates/engine/src/ledger/conversation",
-        modules: &["exchange", "select", "talk_cache"],
-        reason: "within one folder of the engine; its top level has none",
-    },
-    KnownCycle {
-        folder: "crates/engine/src/ledger/deeds",
-        modules: &[
-            "call",
-            "file_record",
-            "inline_code",
-            "patch",
-            "script",
-            "touch",
-            "trail",
-        ],
-        reason: "within one folder of the engine; its top level has none",
-    },
-    KnownCycle {
-        folder: "crates/engine/src/ledger/deeds",
-        modules: &["closing", "runs"],
-        reason: "within one folder of the engine; its top level has none",
-    },
-    KnownCycle {
-        folder: "crates/engine/src/shrink",
-        modules: &["base64", "elide", "pick"],
-        reason: "within one folder of the engine; its top level has none",
-    },
-    KnownCycle {
-        folder: "crates/engine/src/shrink",
-        modules: &["kind", "search_hits"],
-        reason: "within one folder of the engine; its top level has none",
-    },
-    KnownCycle {
-        folder: "crates/engine/src/shrink",
-        modules: &["telling", "telling_json"],
-        reason: "within one folder of the engine; its top level has none",
-    },
-    KnownCycle {
-        folder: "crates/engine/src/summary/records",
-        modules: &["arguments", "cut"],
-        reason: "within one folder of the engine; its top level has none",
-    },
-    KnownCycle {
-        folder: "crates/engine/src/summary/records",
-        modules: &["render", "repeats"],
-        reason: "within one folder of the engine; its top level has none",
-    },
-    KnownCycle {
-        folder: "crates/engine/src/transcript",
-        modules: &["author_splitter", "authorship"],
-        reason: "within one folder of the engine; its top level has none",
-    },
-    KnownCycle {
-        folder: "crates/engine/src/transcript",
-        modules: &["paste_forms", "pastes"],
-        reason: "within one folder of the engine; its top level has none",
-    },
-    KnownCycle {
-        folder: "crates/eval/src/replay",
-        modules: &["offers", "play"],
-        reason: "the files of one calculation, within one folder",
-    },
-    KnownCycle {
-        folder: "crates/eval/src/replay",
-        modules: &["recording", "requests", "sizes", "timeline"],
-        reason: "the files of one calculation, within one folder",
-    },
-];
+const KNOWN_CYCLES: &[KnownCycle] = &[KnownCycle {
+    folder: "crates/engine/src/decide",
+    modules: &["candidates", "plan", "policy", "replace", "writing"],
+    reason: "within one folder of the engine; its top level has none",
+}];
 
 /// The uses among the modules of one parent: from, to, and the lines.
 type Siblings = BTreeMap<(String, String), BTreeSet<String>>;

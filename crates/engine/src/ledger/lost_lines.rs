@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::ledger::page::flat;
-use crate::ledger::page::source;
+use crate::ledger::quote::flat;
+use crate::ledger::source_mark::source;
 use crate::transcript::Author;
 
 /// Something that a story left out.

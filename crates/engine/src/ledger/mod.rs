@@ -17,6 +17,8 @@ pub mod memory;
 pub mod page;
 pub mod quote;
 pub mod scribe;
+pub mod section;
+pub mod source_mark;
 pub(crate) mod statements;
 pub(crate) mod steps;
 mod view_line;

@@ -5,107 +5,21 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use crate::decide::cut;
-use crate::decide::marker::inert;
 use crate::ledger::entry::Entry;
 use crate::ledger::entry::Kind;
 use crate::ledger::entry::Status;
 use crate::ledger::quote::Quoting;
-use crate::ledger::quote::defused;
+use crate::ledger::section::Section;
+use crate::ledger::source_mark::source;
 use crate::transcript::Author;
 
 pub use crate::ledger::lost_lines::Lost;
 pub use crate::ledger::lost_lines::lost_lines;
+pub use crate::ledger::quote::flat;
 pub use crate::ledger::view_line::ViewLine;
 
-/// The sections of a page, in the order in which they stand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Section {
-    /// The person's rules.
-    Constraints,
-    /// What was decided.
-    Decisions,
-    /// What somebody still has to do.
-    Obligations,
-    /// What waits for an answer.
-    Questions,
-    /// Values that hold.
-    Facts,
-    /// Values that do not hold any more.
-    Superseded,
-    /// The plan.
-    Tasks,
-    /// Files.
-    Files,
-    /// Commands.
-    Commands,
-    /// Commits, branches, pull requests.
-    Commits,
-    /// What went wrong.
-    Errors,
-    /// Rows of data that differ from their neighbours.
-    OddRows,
-    /// Credentials by reference.
-    Credentials,
-}
-
+/// How a page divides its budget among the sections.
 impl Section {
-    /// All sections, in the order in which they stand.
-    pub const ALL: [Section; 13] = [
-        Section::Constraints,
-        Section::Decisions,
-        Section::Obligations,
-        Section::Questions,
-        Section::Facts,
-        Section::Superseded,
-        Section::Tasks,
-        Section::Files,
-        Section::Commands,
-        Section::Commits,
-        Section::Errors,
-        Section::OddRows,
-        Section::Credentials,
-    ];
-
-    /// Its heading.
-    pub fn heading(self) -> &'static str {
-        match self {
-            Section::Constraints => "Constraints",
-            Section::Decisions => "Decisions",
-            Section::Obligations => "Obligations",
-            Section::Questions => "Unresolved questions",
-            Section::Facts => "Active facts",
-            Section::Superseded => "Superseded facts",
-            Section::Tasks => "Tasks",
-            Section::Files => "Files",
-            Section::Commands => "Commands",
-            Section::Commits => "Commits",
-            Section::Errors => "Errors",
-            Section::OddRows => "Odd rows",
-            Section::Credentials => "Credential refs",
-        }
-    }
-
-    /// Where an entry is listed; `None` for what is settled, and for what only certain words may say: questions, promises and proposals
-    /// come from the conversation.
-    pub fn of(entry: &Entry) -> Option<Section> {
-        match (entry.kind, entry.status) {
-            (Kind::Fact, Status::Superseded) if entry.author == Author::Tool => Some(Section::Superseded),
-            (_, Status::Superseded | Status::Proposed) => None,
-            (Kind::Constraint, _) => Some(Section::Constraints),
-            (Kind::Decision, _) if entry.author != Author::User || entry.is_by_consent() => None,
-            (Kind::Decision, _) => Some(Section::Decisions),
-            (Kind::Obligation | Kind::Question, _) => None,
-            (Kind::Fact, _) => Some(Section::Facts),
-            (Kind::Task, Status::Closed) => None,
-            (Kind::Task, _) => Some(Section::Tasks),
-            (Kind::File, _) => Some(Section::Files),
-            (Kind::Command, _) => Some(Section::Commands),
-            (Kind::Error, Status::Closed) => None,
-            (Kind::Error, _) => Some(Section::Errors),
-            (Kind::Credential, _) => Some(Section::Credentials),
-        }
-    }
-
     /// The part of the page, in hundredths, that the section may fill at most. What certainly waits, what was corrected, trouble and odd
     /// values are few lines that matter; rules and decisions stand in the conversation, and are only pointed at here.
     fn share(self) -> u64 {
@@ -402,34 +316,6 @@ pub fn line(entry: &Entry) -> String {
     };
     // The mark comes first: whatever stands behind it cannot pass for one.
     format!("- {} {}", source(author, entry.first, entry.last), flat(&said))
-}
-
-/// Where something comes from, as the lines show it.
-pub fn source(author: Author, first: u32, last: u32) -> String {
-    match first == last {
-        true => format!("[{} m{first}]", author.name()),
-        false => format!("[{} m{first}–{last}]", author.name()),
-    }
-}
-
-/// Text on one line, without marks of our own: it can neither begin a section nor end the frame.
-pub fn flat(text: &str) -> String {
-    // First without what cannot be seen: it must not hide a mark that stands there when it is gone.
-    let seen: String = text
-        .chars()
-        .filter(|letter| letter.is_whitespace() || !letter.is_control())
-        .collect();
-    let plain = inert(&defused(&seen));
-    let mut words = plain.split_whitespace();
-    let mut flat = String::with_capacity(plain.len());
-    if let Some(first) = words.next() {
-        flat.push_str(first);
-    }
-    for word in words {
-        flat.push(' ');
-        flat.push_str(word);
-    }
-    flat
 }
 
 /// A text within a budget: whole lines, the first half of them from its head and the rest from its end.

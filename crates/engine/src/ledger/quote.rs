@@ -8,8 +8,9 @@ use crate::decide::marker::CLOSE;
 use crate::decide::marker::LEDGER_TITLE;
 use crate::decide::marker::OPEN;
 use crate::decide::marker::SUMMARY_TITLE;
+use crate::decide::marker::inert;
 use crate::ledger::Ledger;
-use crate::ledger::page::Section;
+use crate::ledger::section::Section;
 use crate::transcript::Author;
 
 /// Stands before a quoted line that would look like structure.
@@ -116,6 +117,26 @@ pub fn defused(text: &str) -> Cow<'_, str> {
     } else {
         Cow::Owned(without_tags(&text))
     }
+}
+
+/// Text on one line, without marks of our own: it can neither begin a section nor end the frame.
+pub fn flat(text: &str) -> String {
+    // First without what cannot be seen: it must not hide a mark that stands there when it is gone.
+    let seen: String = text
+        .chars()
+        .filter(|letter| letter.is_whitespace() || !letter.is_control())
+        .collect();
+    let plain = inert(&defused(&seen));
+    let mut words = plain.split_whitespace();
+    let mut flat = String::with_capacity(plain.len());
+    if let Some(first) = words.next() {
+        flat.push_str(first);
+    }
+    for word in words {
+        flat.push(' ');
+        flat.push_str(word);
+    }
+    flat
 }
 
 fn guarded(text: &str) -> String {

@@ -1,6 +1,6 @@
 //! A line of a view, before it is known whether there is room for it.
 
-use crate::ledger::page::Section;
+use crate::ledger::section::Section;
 
 /// A line that a view shows, whatever it was made from. Of one section, those that come first are taken first.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::pick::CLOSE;
-use super::pick::OPEN;
+use super::marker::CLOSE;
+use super::marker::OPEN;
 
 /// Shortest run of base64 characters that is a blob: longer than any hash, token or path in everyday use.
 const BLOB: usize = 400;

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::kind::is_diagnostic;
+use super::line_forms::is_diagnostic;
 use super::pick::Line;
 use super::pick::MUST;
 use super::pick::NOISE;

@@ -5,8 +5,8 @@
 use std::borrow::Cow;
 
 use super::base64;
-use super::pick::CLOSE;
-use super::pick::OPEN;
+use super::marker::CLOSE;
+use super::marker::OPEN;
 use super::signals;
 
 /// The line, or its head, its tail and what stands around words of failure, in about `most` bytes.

@@ -2,8 +2,8 @@
 //!
 //! One pass over the bytes; an element that never ends takes the rest of the page.
 
-use super::pick::CLOSE;
-use super::pick::OPEN;
+use super::marker::CLOSE;
+use super::marker::OPEN;
 use super::pick::counted;
 use super::pick::pick;
 use super::text;

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::pick::CLOSE;
-use super::pick::OPEN;
+use super::marker::CLOSE;
+use super::marker::OPEN;
 
 /// Most bytes of a string that reports a failure before it is cut, as for lines.
 const MOST_FAILURE: usize = 2000;

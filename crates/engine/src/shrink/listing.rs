@@ -6,10 +6,10 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::elide::elide;
-use super::pick::CLOSE;
-use super::pick::OPEN;
+use super::marker::CLOSE;
+use super::marker::OPEN;
+use super::marker::is_marker;
 use super::pick::counted;
-use super::pick::is_marker;
 use super::signals;
 use super::signals::pattern;
 

@@ -19,9 +19,12 @@ mod json;
 mod json_string;
 mod json_weight;
 mod kind;
+mod line_forms;
 mod listing;
 mod log;
+mod marker;
 mod odd;
+mod offered_line;
 mod pick;
 mod search_hits;
 mod shape;
@@ -170,7 +173,7 @@ pub fn shrink(text: &str, goal: Goal) -> Option<Shrunk> {
     if small.len() >= text.len() || !has_fewer_tokens(&small, text) {
         return None;
     }
-    let kept = small.lines().filter(|line| !pick::is_marker(line)).count();
+    let kept = small.lines().filter(|line| !marker::is_marker(line)).count();
     Some(Shrunk {
         kind,
         dropped_lines: text.lines().count().saturating_sub(kept),

@@ -7,14 +7,12 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 use super::elide::elide;
+use super::marker::CLOSE;
+use super::marker::OPEN;
+use super::marker::is_marker;
 use super::shape::shape;
 use super::shape::spread;
 use super::signals;
-
-/// What opens a marker. No program prints these brackets, and no model takes them for content.
-pub(super) const OPEN: &str = "⟦…";
-/// What closes a marker.
-pub(super) const CLOSE: &str = "⟧";
 
 /// The rank of lines that stay even past the goal.
 pub(super) const MUST: u8 = 0;
@@ -50,11 +48,6 @@ impl<'t> Line<'t> {
     pub fn new(text: &'t str, rank: u8, label: &'static str) -> Line<'t> {
         Line { text, rank, label }
     }
-}
-
-/// Whether a line is a marker of an earlier shrinking.
-pub(super) fn is_marker(line: &str) -> bool {
-    line.trim_start().starts_with(OPEN) && line.trim_end().ends_with(CLOSE)
 }
 
 /// Raises lines around those that must stay: `after` lines behind each to rank 1, then as many again to rank 2, and

@@ -6,10 +6,12 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::elide::elide;
-use super::pick::CLOSE;
-use super::pick::OPEN;
+use super::line_forms::is_frame;
+use super::line_forms::is_log_entry;
+use super::marker::CLOSE;
+use super::marker::OPEN;
+use super::marker::is_marker;
 use super::pick::counted;
-use super::pick::is_marker;
 use super::signals;
 use super::signals::pattern;
 
@@ -25,8 +27,8 @@ pub(super) fn is_hit(line: &str) -> bool {
     parts(line).is_some_and(|hit| {
         hit.path
             .is_none_or(|path| path.contains(['/', '.', '\\']) && !path.contains("  "))
-    }) && !super::kind::is_log_entry(line)
-        && !super::kind::is_frame(line)
+    }) && !is_log_entry(line)
+        && !is_frame(line)
 }
 
 struct Hit<'t> {

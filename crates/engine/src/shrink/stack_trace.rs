@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::kind::is_frame;
+use super::line_forms::is_frame;
 use super::pick::Line;
 use super::pick::MUST;
 use super::signals;

@@ -14,56 +14,22 @@ use super::ContentKind;
 use super::clean;
 use super::code;
 use super::envelope;
+use super::json_string;
 use super::kind;
+use super::offered_line::LineSignal;
+use super::offered_line::OfferedLine;
 use super::shape::shape;
 use super::signals;
 use super::signals::pattern;
 use super::table;
 use super::tape::Tape;
 use super::telling_json;
+use super::telling_json::JsonOffer;
 use super::telling_noise::MOST_CHARACTERS;
 use super::telling_noise::cut_at_word;
 use super::telling_noise::has_words;
 use super::telling_noise::is_hint;
 use super::telling_noise::without_noise;
-
-/// Why a line is shown, the strongest reason first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum LineSignal {
-    /// It reports a failure.
-    Failure,
-    /// It counts an outcome or names the exit code of a failure.
-    Summary,
-    /// It differs from its neighbours.
-    Odd,
-    /// It says how something is.
-    State,
-    /// It warns.
-    Warning,
-    /// It has a word of failure in it.
-    Mention,
-    /// It is how the output ends or begins.
-    Plain,
-    /// It says that nothing happened.
-    Calm,
-}
-
-/// A line that may be shown.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct OfferedLine {
-    pub signal: LineSignal,
-    /// Where it stands; later lines have higher numbers.
-    pub place: usize,
-    /// The line without its noise.
-    pub text: String,
-}
-
-impl OfferedLine {
-    pub fn of(signal: LineSignal, place: usize, line: &str) -> Option<Self> {
-        let text = without_noise(line)?;
-        Some(Self { signal, place, text })
-    }
-}
 
 /// The line of an output that tells most, without time stamps and ids, in at most 160 characters.
 ///
@@ -176,7 +142,7 @@ fn opening_lines(output: &str, most: usize) -> Vec<String> {
     let body = envelope(&clean).1;
     let kind = kind::detect(body);
     if let (ContentKind::Json, Some(tape)) = (kind, Tape::document(body)) {
-        let offers = telling_json::offers(&tape, 0);
+        let offers = of_json(&tape, 0);
         return offers.into_iter().take(most).map(|telling| telling.text).collect();
     }
     let is_shown = |line: &&str| kind != ContentKind::Diff || is_change(line);
@@ -191,13 +157,13 @@ fn is_change(line: &str) -> bool {
 }
 
 /// All lines that may be shown, in order. Of an output that says nothing in particular these are the last or first `most`.
-pub(super) fn offers(output: &str, nested: usize, most: usize) -> Vec<OfferedLine> {
+fn offers(output: &str, nested: usize, most: usize) -> Vec<OfferedLine> {
     let clean = clean::clean(output);
     let (head, body) = envelope(&clean);
     let kind = kind::detect(body);
     let mut offers = match kind {
-        ContentKind::Json => Tape::document(body).map(|tape| telling_json::offers(&tape, nested)),
-        ContentKind::JsonLines => Tape::lines(body).map(|tape| telling_json::offers(&tape, nested)),
+        ContentKind::Json => Tape::document(body).map(|tape| of_json(&tape, nested)),
+        ContentKind::JsonLines => Tape::lines(body).map(|tape| of_json(&tape, nested)),
         _ => None,
     }
     .unwrap_or_else(|| of_lines(kind, body, most));
@@ -207,6 +173,28 @@ pub(super) fn offers(output: &str, nested: usize, most: usize) -> Vec<OfferedLin
         .filter(|line| exit_code(line).is_some_and(|code| code != 0));
     offers.extend(ends.filter_map(|line| OfferedLine::of(LineSignal::Summary, 0, line)));
     offers
+}
+
+/// Levels of outputs inside strings of outputs that are looked into.
+const MOST_NESTED: usize = 2;
+
+/// The lines of a JSON document; a string that is an output in its own right gives the lines of that output. `nested` says how
+/// deep the document stands in other outputs.
+fn of_json(tape: &Tape<'_>, nested: usize) -> Vec<OfferedLine> {
+    let mut lines = Vec::new();
+    for offer in telling_json::offers(tape) {
+        match offer {
+            JsonOffer::Line(line) => lines.push(line),
+            JsonOffer::Output { place } if nested < MOST_NESTED => {
+                if let Some(output) = json_string::read(tape.raw(place)) {
+                    let inside = offers(&output, nested + 1, 2);
+                    lines.extend(inside.into_iter().map(|line| OfferedLine { place, ..line }));
+                }
+            }
+            JsonOffer::Output { .. } => {}
+        }
+    }
+    lines
 }
 
 /// Takes the strongest lines. Where there is room for two, failures leave one for the outcome.

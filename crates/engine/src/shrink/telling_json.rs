@@ -2,7 +2,7 @@
 //!
 //! A document is read as rows: the root with all that is not inside a list of objects, and every object of a list. A row
 //! that fails or differs from its neighbours becomes a line of its own, `key: value` after `key: value`, without brackets
-//! and quotes. A string that holds lines is an output in its own right and is read as one.
+//! and quotes. A string that holds lines is an output in its own right and is offered as one; reading it is up to the caller.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -11,12 +11,12 @@ use regex::Regex;
 
 use super::json_string;
 use super::json_weight;
+use super::offered_line::LineSignal;
+use super::offered_line::OfferedLine;
 use super::signals;
 use super::signals::pattern;
 use super::tape::Tape;
 use super::tape::Value;
-use super::telling::LineSignal;
-use super::telling::OfferedLine;
 use super::telling_noise::MOST_CHARACTERS;
 use super::telling_noise::without_noise;
 
@@ -65,8 +65,6 @@ static BAD_STATE: LazyLock<Regex> = LazyLock::new(|| {
 
 /// The most bytes of a string shown as a field. A longer one, or one with lines, is looked into.
 const FIELD: usize = 120;
-/// Levels of outputs inside strings of outputs that are looked into.
-const MOST_NESTED: usize = 2;
 
 /// What a leaf says about its row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -87,8 +85,30 @@ enum FieldSignal {
     Calm,
 }
 
-/// The lines that a document offers, in the order of its rows. `nested` says how deep it stands in other outputs.
-pub(super) fn offers(tape: &Tape<'_>, nested: usize) -> Vec<OfferedLine> {
+/// What a document offers at one place.
+pub(super) enum JsonOffer {
+    /// A line.
+    Line(OfferedLine),
+    /// A string that is an output in its own right, to be read as one.
+    Output { place: usize },
+}
+
+impl JsonOffer {
+    /// A line, unless nothing is left of it without its noise.
+    fn line(signal: LineSignal, place: usize, line: &str) -> Option<Self> {
+        OfferedLine::of(signal, place, line).map(Self::Line)
+    }
+
+    fn place(&self) -> usize {
+        match self {
+            Self::Line(line) => line.place,
+            Self::Output { place } => *place,
+        }
+    }
+}
+
+/// What a document offers, in the order of its rows.
+pub(super) fn offers(tape: &Tape<'_>) -> Vec<JsonOffer> {
     let odd = json_weight::odd_columns(tape);
     let owners = owners(tape);
     let mut rows: BTreeMap<usize, Vec<(FieldSignal, usize)>> = BTreeMap::new();
@@ -97,18 +117,10 @@ pub(super) fn offers(tape: &Tape<'_>, nested: usize) -> Vec<OfferedLine> {
     for (index, owner) in owners.iter().enumerate() {
         let node = &tape.nodes[index];
         match node.value {
-            Value::Broken => offers.extend(OfferedLine::of(LineSignal::Plain, index, tape.raw(index))),
+            Value::Broken => offers.extend(JsonOffer::line(LineSignal::Plain, index, tape.raw(index))),
             Value::String | Value::Scalar => {
                 if node.value == Value::String && holds_lines(tape.raw(index)) {
-                    if nested < MOST_NESTED
-                        && let Some(text) = json_string::read(tape.raw(index))
-                    {
-                        let inside = super::telling::offers(&text, nested + 1, 2);
-                        offers.extend(inside.into_iter().map(|telling| OfferedLine {
-                            place: index,
-                            ..telling
-                        }));
-                    }
+                    offers.push(JsonOffer::Output { place: index });
                     continue;
                 }
                 let is_odd = odd
@@ -152,9 +164,9 @@ pub(super) fn offers(tape: &Tape<'_>, nested: usize) -> Vec<OfferedLine> {
         if owner == 0 && !sample.is_empty() {
             line = format!("{line}, first: {sample}");
         }
-        offers.extend(OfferedLine::of(signal, owner, &line));
+        offers.extend(JsonOffer::line(signal, owner, &line));
     }
-    offers.sort_by_key(|telling| telling.place);
+    offers.sort_by_key(JsonOffer::place);
     offers
 }
 

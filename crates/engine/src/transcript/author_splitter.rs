@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use crate::transcript::authorship::TextSegment;
 use crate::transcript::block_opening::opens_block;
 use crate::transcript::block_opening::opens_request;
 use crate::transcript::host_marks::Extent;
@@ -17,6 +16,7 @@ use crate::transcript::host_marks::names_hook;
 use crate::transcript::host_tags::TagToken;
 use crate::transcript::host_tags::tag_tokens;
 use crate::transcript::message::Author;
+use crate::transcript::text_segment::TextSegment;
 
 /// Fences longer than this count as this long.
 const LONGEST_FENCE: usize = 16;

@@ -4,25 +4,13 @@
 //! notifications, instructions from files, the output of hooks. Taking them for the person's would give them the person's trust.
 //! What stands in code, in a quote or in the middle of a sentence is a mention, and stays the person's.
 
-use std::ops::Range;
-
 use crate::transcript::author_splitter::Carry;
 use crate::transcript::author_splitter::Splitter;
 use crate::transcript::message::Author;
 use crate::transcript::message::Message;
 use crate::transcript::message::Role;
 use crate::transcript::part::Part;
-
-/// A stretch of a text by one author.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TextSegment<'a> {
-    /// Who wrote it.
-    pub author: Author,
-    /// Where it stands in the text.
-    pub range: Range<usize>,
-    /// The stretch itself.
-    pub text: &'a str,
-}
+use crate::transcript::text_segment::TextSegment;
 
 /// The text of a user message, split by who wrote it. The segments follow each other without a gap.
 pub fn split_by_author(text: &str) -> Vec<TextSegment<'_>> {

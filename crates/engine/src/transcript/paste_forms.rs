@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::json;
+use crate::transcript::paste_kind::PasteKind;
 use crate::transcript::paste_lines::Line;
 use crate::transcript::paste_lines::asks;
 use crate::transcript::paste_lines::attributes;
@@ -27,7 +28,6 @@ use crate::transcript::paste_lines::is_spoken;
 use crate::transcript::paste_lines::list_item;
 use crate::transcript::paste_lines::opens_diff;
 use crate::transcript::paste_lines::opens_trace;
-use crate::transcript::pastes::PasteKind;
 
 /// Lines that a JSON value may have.
 const LONGEST_JSON: usize = 4_000;

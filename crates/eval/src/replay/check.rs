@@ -15,7 +15,7 @@ use crate::parallel::each;
 use crate::replay::predict::Prediction;
 use crate::replay::predict::predict;
 use crate::replay::recording::Recording;
-use crate::replay::timeline::PrefaceChange;
+use crate::replay::requests::PrefaceChange;
 
 /// So many of the requests that are furthest off are told.
 const WORST: usize = 12;

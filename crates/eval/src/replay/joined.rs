@@ -14,9 +14,9 @@ use mainstay_engine::transcript::Part;
 use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::Timestamp;
 
+use crate::replay::requests::PrefaceChange;
+use crate::replay::requests::Request;
 use crate::replay::sizes::scaled;
-use crate::replay::timeline::PrefaceChange;
-use crate::replay::timeline::Request;
 use crate::replay::timeline::Timeline;
 
 /// How long after the end of a session the next one begins where nobody recorded it: an hour, beyond which no provider's

@@ -7,8 +7,8 @@ use mainstay_engine::decide::PLACEHOLDER;
 use mainstay_engine::decide::Way;
 use mainstay_engine::decide::pruned_retention;
 
-use crate::replay::play::Stage;
-use crate::replay::play::call_price;
+use crate::replay::price::summary_price;
+use crate::replay::stage::Stage;
 use crate::replay::walk::Walk;
 
 /// What passes are made on.
@@ -39,6 +39,11 @@ pub fn hybrids(walk: &Walk<'_>, stage: &Stage<'_>, warm: u64) -> Vec<Offer> {
         ground(walk, stage.is_marked()).full_passes(Form::Hybrid(way), call_price(stage, walk, way, warm))
     });
     offers.collect()
+}
+
+/// What a summary call of an offer would cost.
+fn call_price(stage: &Stage<'_>, walk: &Walk<'_>, way: Way, warm: u64) -> f64 {
+    summary_price(&stage.call(way, walk.prompt(), warm), stage.profile, stage.summariser)
 }
 
 /// What pruning would leave, estimated: outputs older than the newest `recent` tokens of them become lines.

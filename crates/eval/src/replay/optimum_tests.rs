@@ -11,7 +11,7 @@ use mainstay_tests::session::assembled;
 
 use super::*;
 use crate::replay::Recording;
-use crate::replay::timeline::Preface;
+use crate::replay::sizes::Preface;
 
 type Schedule = Vec<(usize, Leave)>;
 

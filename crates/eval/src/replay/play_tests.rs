@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use mainstay_engine::decide::ProviderForm;
+use mainstay_engine::economy::Profile;
 use mainstay_engine::transcript::Author;
 use mainstay_engine::transcript::Content;
 use mainstay_engine::transcript::Draft;
@@ -21,6 +22,7 @@ use mainstay_tests::session::session;
 
 use super::*;
 use crate::replay::Recording;
+use crate::replay::Settings;
 use crate::replay::optimum;
 use crate::replay::walk::Piece;
 

@@ -18,11 +18,11 @@ use mainstay_engine::transcript::Usage;
 
 use crate::replay::recording::Recording;
 use crate::replay::requests;
+use crate::replay::requests::PrefaceChange;
+use crate::replay::requests::Request;
 use crate::replay::sizes::Counted;
 use crate::replay::sizes::Ratios;
 use crate::replay::sizes::scaled;
-use crate::replay::timeline::PrefaceChange;
-use crate::replay::timeline::Request;
 
 /// One request: what was to be expected, and what was reported.
 #[derive(Clone, Debug)]

@@ -8,8 +8,6 @@ use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::Usage;
 
 use crate::replay::recording::Recording;
-use crate::replay::timeline::PrefaceChange;
-use crate::replay::timeline::Request;
 
 /// How long after the one before a request is sent where the log does not say: the median of 22,754 requests of 318
 /// recorded Claude Code sessions.
@@ -18,6 +16,35 @@ pub(super) const USUAL_GAP: i64 = 5_000;
 const MOST_TOKENS: u64 = 1 << 32;
 /// The content of a result that brings further tools into the preface.
 const TOOL_REFERENCE: &str = "tool_reference";
+
+/// One request to a model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// Its prompt holds the messages before this index.
+    pub before: usize,
+    /// The messages that came back.
+    pub answer: Range<usize>,
+    /// When it was sent, in milliseconds since the session began.
+    pub at: i64,
+    /// The tokens that came back, reasoning included.
+    pub output: u64,
+    /// What the provider reported about it.
+    pub reported: Option<Usage>,
+    /// How often the host had changed the preface by then: started anew, loaded tools.
+    pub epoch: u32,
+}
+
+/// Why a request found another preface than the one before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PrefaceChange {
+    /// The host was started anew.
+    Restart,
+    /// Tools were loaded.
+    Tools,
+    /// Another model was asked, which has a cache of its own.
+    Model,
+}
 
 /// The requests of a session, and which of them found the preface changed. Outputs are as reported; those without a
 /// report have none yet.

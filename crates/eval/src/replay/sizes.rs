@@ -9,8 +9,7 @@ use mainstay_engine::transcript::Transcript;
 use mainstay_engine::transcript::Usage;
 
 use crate::replay::recording::Recording;
-use crate::replay::timeline::Preface;
-use crate::replay::timeline::Request;
+use crate::replay::requests::Request;
 
 /// Tokens reported for each token counted; beyond this the two are not about the same text. As in the engine's
 /// calibration.
@@ -51,6 +50,15 @@ impl Counted {
             usage.output
         }
     }
+}
+
+/// What every prompt begins with and a session log does not show: instructions and tools, in tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Preface {
+    /// The part that other conversations share, so that it is in the cache whoever asked last.
+    pub shared: u64,
+    /// The part of this conversation alone.
+    pub own: u64,
 }
 
 /// Everything about sizes that a timeline holds.

@@ -1,6 +1,5 @@
 //! A session as a sequence of requests.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use mainstay_engine::account::Family;
@@ -10,53 +9,17 @@ use mainstay_engine::economy::SegmentKind;
 use mainstay_engine::transcript::Role;
 use mainstay_engine::transcript::Timestamp;
 use mainstay_engine::transcript::Transcript;
-use mainstay_engine::transcript::Usage;
 
 use crate::replay::recording::Recording;
 use crate::replay::requests;
+use crate::replay::requests::PrefaceChange;
+use crate::replay::requests::Request;
 use crate::replay::sizes;
 use crate::replay::sizes::Counted;
+use crate::replay::sizes::Preface;
 
 /// Ids of messages begin here; those of prefaces stand below, one for each epoch.
 const FIRST_MESSAGE: u64 = 1 << 40;
-
-/// What every prompt begins with and a session log does not show: instructions and tools, in tokens.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Preface {
-    /// The part that other conversations share, so that it is in the cache whoever asked last.
-    pub shared: u64,
-    /// The part of this conversation alone.
-    pub own: u64,
-}
-
-/// One request to a model.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Request {
-    /// Its prompt holds the messages before this index.
-    pub before: usize,
-    /// The messages that came back.
-    pub answer: Range<usize>,
-    /// When it was sent, in milliseconds since the session began.
-    pub at: i64,
-    /// The tokens that came back, reasoning included.
-    pub output: u64,
-    /// What the provider reported about it.
-    pub reported: Option<Usage>,
-    /// How often the host had changed the preface by then: started anew, loaded tools.
-    pub epoch: u32,
-}
-
-/// Why a request found another preface than the one before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PrefaceChange {
-    /// The host was started anew.
-    Restart,
-    /// Tools were loaded.
-    Tools,
-    /// Another model was asked, which has a cache of its own.
-    Model,
-}
 
 /// A session as a sequence of requests, its sizes counted the way one family of models counts.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! Why a question has no answer, in words for the model that asked.
 
-use mainstay_engine::ledger::page::flat;
+use mainstay_engine::ledger::quote::flat;
 use mainstay_store::StoreError;
 
 /// What went wrong.

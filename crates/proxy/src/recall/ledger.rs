@@ -6,11 +6,11 @@ use std::fmt::Write;
 use mainstay_engine::ledger::memory::Memory;
 use mainstay_engine::ledger::page;
 use mainstay_engine::ledger::page::Wanted;
-use mainstay_engine::ledger::page::flat;
-use mainstay_engine::ledger::page::source;
 use mainstay_engine::ledger::quote::Quoting;
 use mainstay_engine::ledger::quote::defused;
+use mainstay_engine::ledger::quote::flat;
 use mainstay_engine::ledger::scribe::views;
+use mainstay_engine::ledger::source_mark::source;
 use mainstay_session::QUOTATION_NOTICE;
 use serde::Serialize;
 

@@ -11,13 +11,9 @@ use crate::ledger::conversation::referents::ReplyReferents;
 use crate::ledger::conversation::referents::labels_in;
 use crate::ledger::conversation::referents::recommends;
 use crate::ledger::conversation::replies::content_stems;
-use crate::ledger::conversation::select::Selector;
+use crate::ledger::conversation::selection::Selector;
 
-/// What an exchange shows of the agent's question or list, in tokens; more of what the newest reply answers, because the work at hand
-/// depends on it.
-pub(super) const PROPOSAL_TOKENS: u64 = 160;
-pub(super) const NEWEST_PROPOSAL_TOKENS: u64 = 320;
-/// What it shows of a statement that a reply reacts to: "so 02:10 would read a half-written file" – "Then 03:40".
+/// What an exchange shows of a statement that a reply reacts to: "so 02:10 would read a half-written file" – "Then 03:40".
 const REACTION_TOKENS: u64 = 48;
 /// Messages of the agent in which an option is looked for, the newest first.
 const MESSAGES_BACK: usize = 4;

@@ -2,8 +2,8 @@
 
 use crate::ledger::conversation::ConversationLog;
 use crate::ledger::conversation::render::render;
-use crate::ledger::conversation::select::SelectionInput;
-use crate::ledger::conversation::select::Selector;
+use crate::ledger::conversation::selection::SelectionInput;
+use crate::ledger::conversation::selection::Selector;
 use crate::ledger::conversation::talk_cache::TalkCache;
 use crate::transcript::Message;
 use crate::transcript::Part;

@@ -2,7 +2,7 @@
 
 use crate::ledger::conversation::host_words::SKILL;
 use crate::ledger::conversation::record::Speaker;
-use crate::ledger::conversation::select::Selector;
+use crate::ledger::conversation::selection::Selector;
 
 /// The part of the room that rules of a skill may fill.
 const RULES_SHARE: u64 = 12;

@@ -18,11 +18,13 @@ mod referents;
 pub mod render;
 pub(crate) mod replies;
 pub(crate) mod same_thing;
-pub(crate) mod select;
+mod select;
+pub(crate) mod selection;
 mod spoken;
 pub(crate) mod subject;
 pub(crate) mod talk_cache;
 mod turns_of_phrase;
+mod word_use;
 mod worth;
 
 use std::ops::Range;

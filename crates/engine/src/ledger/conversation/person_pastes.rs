@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use crate::ledger::conversation::record::ConversationRecord;
 use crate::ledger::conversation::record::Speaker;
-use crate::ledger::conversation::select::LINE_TOKENS;
-use crate::ledger::conversation::select::Selector;
+use crate::ledger::conversation::selection::LINE_TOKENS;
+use crate::ledger::conversation::selection::Selector;
 use crate::shrink::is_telling_line;
 
 /// A paste of at most this many bytes and lines stands like the words around it.

@@ -9,8 +9,7 @@ use std::rc::Rc;
 use crate::ledger::conversation::outline::OutlineEntry;
 use crate::ledger::conversation::outline::outline;
 use crate::ledger::conversation::record::ConversationRecord;
-use crate::ledger::conversation::select::plain_words;
-use crate::ledger::conversation::turns_of_phrase::TurnsOfPhrase;
+use crate::ledger::conversation::word_use::WordUse;
 
 /// A record and a sentence of it.
 type SentencePosition = (usize, usize);
@@ -22,34 +21,6 @@ pub struct TalkCache {
     costs: RefCell<HashMap<SentencePosition, u64>>,
     worths: RefCell<HashMap<SentencePosition, f64>>,
     outlines: RefCell<HashMap<usize, Rc<[OutlineEntry]>>>,
-}
-
-/// How often the conversation says what.
-pub struct WordUse {
-    /// In how many records a word stands.
-    pub frequencies: HashMap<String, u32>,
-    /// What is said again and again.
-    pub turns_of_phrase: TurnsOfPhrase,
-}
-
-impl WordUse {
-    fn of(records: &[ConversationRecord]) -> Self {
-        let mut frequencies: HashMap<String, u32> = HashMap::new();
-        let mut turns_of_phrase = TurnsOfPhrase::default();
-        for record in records {
-            turns_of_phrase.learn(&record.text);
-            let mut words: Vec<String> = plain_words(&record.text).collect();
-            words.sort_unstable();
-            words.dedup();
-            for word in words {
-                *frequencies.entry(word).or_default() += 1;
-            }
-        }
-        Self {
-            frequencies,
-            turns_of_phrase,
-        }
-    }
 }
 
 impl TalkCache {

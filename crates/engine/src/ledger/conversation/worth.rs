@@ -5,9 +5,9 @@ use crate::ledger::conversation::record::ConversationRecord;
 use crate::ledger::conversation::record::ConversationSentence;
 use crate::ledger::conversation::record::SentenceSigns;
 use crate::ledger::conversation::record::Speaker;
-use crate::ledger::conversation::select::Selector;
-use crate::ledger::conversation::select::plain_words;
-use crate::ledger::conversation::talk_cache::WordUse;
+use crate::ledger::conversation::selection::Selector;
+use crate::ledger::conversation::word_use::WordUse;
+use crate::ledger::conversation::word_use::plain_words;
 
 /// What an identifier that the agent will use again adds to a sentence of its own, and how many of them count. Measured on the
 /// board: with both, identifiers that are used later gain three hundredths and facts lose none.

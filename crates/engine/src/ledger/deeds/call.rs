@@ -18,7 +18,6 @@ use super::tasks::Plan;
 use super::touch::Act;
 use super::touch::Swap;
 use super::touch::Touches;
-use super::trail;
 use super::values::Change;
 use super::values::SMALL_FILE;
 use crate::decide::Deed;
@@ -127,6 +126,12 @@ pub(super) fn read(call: &ToolCall, message: u32, folder: Option<&str>) -> Pendi
     pending
 }
 
+/// The files that a call reads or changes.
+pub fn files_of(call: &ToolCall) -> Vec<Box<str>> {
+    let touches = read(call, 0, None).touches.0;
+    touches.into_iter().map(|touch| touch.path).collect()
+}
+
 const PATHS: [&str; 9] = [
     "file_path",
     "filePath",
@@ -231,7 +236,7 @@ impl Pending {
             {
                 self.touches.0.push(super::touch::Touch {
                     act: Act::Modify,
-                    path: trail::OPEN_FILE.into(),
+                    path: super::touch::OPEN_FILE.into(),
                     from: None,
                 });
             }

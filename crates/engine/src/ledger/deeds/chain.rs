@@ -6,12 +6,12 @@
 
 use std::borrow::Cow;
 
-use super::failures::Report;
+use super::failure_report::Report;
 use super::judgement;
 use super::outcome::Outcome;
 use super::output_forms;
 use super::program::Run;
-use super::runs::End;
+use super::run_end::End;
 
 /// Bytes of an output that are read from each of its ends, as where failures are read.
 const END: usize = 96 * 1024;

@@ -9,7 +9,7 @@ use super::arguments;
 use super::program::Run;
 use super::records::CheckKind;
 use super::records::ErrorRecord;
-use super::runs::End;
+use super::run_end::End;
 
 /// Verbs of git that can stop at a conflict, and go on.
 const STOPPING: [&str; 7] = [

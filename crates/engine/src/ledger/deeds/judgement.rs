@@ -3,16 +3,17 @@
 //! A status that is reported decides. Where none is, the output may say beyond doubt that all went well, or show failures;
 //! otherwise it ended, and nobody says how.
 
+use super::failure_report::Failure;
+use super::failure_report::Report;
+use super::failure_report::mask;
 use super::failure_words;
 use super::failures;
-use super::failures::Failure;
-use super::failures::Report;
 use super::log_line::cut_at_word;
 use super::outcome;
 use super::outcome::Outcome;
 use super::outcome::complaints;
 use super::program::Run;
-use super::runs::End;
+use super::run_end::End;
 use crate::decide::cut;
 use crate::json;
 use crate::json::Kind;
@@ -373,7 +374,7 @@ fn survey(body: &str, has_failed: bool, shows_text: bool) -> Report {
 
 fn failure(tool: &str, why: &str) -> Failure {
     Failure {
-        key: cut(&format!("{tool}: {}", failures::mask(why)), 240),
+        key: cut(&format!("{tool}: {}", mask(why)), 240),
         line: why.to_owned(),
         test: None,
         file: None,

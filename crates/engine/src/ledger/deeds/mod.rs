@@ -15,6 +15,7 @@ mod closing;
 pub(crate) mod commits;
 mod echoed;
 mod error_lines;
+mod failure_report;
 mod failure_words;
 mod failures;
 pub(crate) mod file_record;
@@ -30,6 +31,7 @@ mod path;
 mod program;
 mod readings;
 pub(crate) mod records;
+mod run_end;
 mod runner_lines;
 mod runs;
 mod script;
@@ -77,7 +79,7 @@ use crate::transcript::Part;
 use crate::transcript::ToolCall;
 use crate::transcript::ToolResult;
 
-pub use touch::files_of;
+pub use call::files_of;
 
 /// Most calls that wait for their results at once: more than any model makes in parallel. The oldest one is settled without.
 const MOST_PENDING: usize = 64;
@@ -367,6 +369,9 @@ impl Deeds {
 #[cfg(test)]
 #[path = "agents_tests.rs"]
 mod agents_tests;
+#[cfg(test)]
+#[path = "open_errors_tests.rs"]
+mod open_errors_tests;
 #[cfg(test)]
 #[path = "outcomes_tests.rs"]
 mod outcomes_tests;

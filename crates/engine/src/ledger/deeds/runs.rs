@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use super::arguments::is_assignment;
 use super::closing;
-use super::failures::Failure;
-use super::failures::Report;
+use super::failure_report::Failure;
+use super::failure_report::Report;
 use super::log_line::cut_at_word;
 use super::path;
 use super::program;
@@ -15,6 +15,7 @@ use super::records::CheckKind;
 use super::records::CommandEnding;
 use super::records::CommandRecord;
 use super::records::ErrorRecord;
+use super::run_end::End;
 use super::shelf::Room;
 use super::shelf::Shelf;
 use crate::decide::cut;
@@ -31,43 +32,6 @@ const MOST_ERRORS: Room = Room { all: 150, light: 60 };
 
 /// Longest note.
 const NOTE: usize = 240;
-
-/// How a command ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum End {
-    /// It did what it should; this is what came of it, where it says so.
-    Well(String),
-    /// It failed, and this tells why.
-    Badly(String),
-    /// Nothing says how it ended, but its output shows this failure.
-    Shows(String),
-    /// It ended; how, nobody says.
-    Ended,
-    /// It goes on.
-    Running,
-    /// Its result never came.
-    Unknown,
-}
-
-impl End {
-    fn ending(&self) -> CommandEnding {
-        match self {
-            End::Well(_) => CommandEnding::Ok,
-            End::Badly(_) => CommandEnding::Failed,
-            End::Shows(_) => CommandEnding::ShowsFailures,
-            End::Ended => CommandEnding::Ended,
-            End::Running => CommandEnding::Running,
-            End::Unknown => CommandEnding::Unknown,
-        }
-    }
-
-    fn telling(&self) -> &str {
-        match self {
-            End::Well(line) | End::Badly(line) | End::Shows(line) => line,
-            End::Ended | End::Running | End::Unknown => "",
-        }
-    }
-}
 
 /// All commands and errors.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

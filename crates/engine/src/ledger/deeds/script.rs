@@ -452,7 +452,7 @@ impl Walk {
             ("edit", [range, ..]) if arguments::is_line_range(&range.text) => {
                 self.deeds.touches.0.push(super::touch::Touch {
                     act: Act::Modify,
-                    path: super::trail::OPEN_FILE.into(),
+                    path: super::touch::OPEN_FILE.into(),
                     from: None,
                 })
             }

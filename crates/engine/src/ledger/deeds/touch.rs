@@ -3,12 +3,13 @@
 use serde::Deserialize;
 use serde::Serialize;
 
-use super::call;
 use super::path;
-use crate::transcript::ToolCall;
 
 /// Most files that one call is said to touch: a listing that is longer is a sweep, and its first files stand for it.
 pub(super) const MOST: usize = 64;
+
+/// Stands for the file that an editor has open.
+pub(super) const OPEN_FILE: &str = "\u{0}open";
 
 /// What was done to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -132,10 +133,4 @@ impl Touches {
             self.0.push(touch);
         }
     }
-}
-
-/// The files that a call reads or changes.
-pub fn files_of(call: &ToolCall) -> Vec<Box<str>> {
-    let touches = call::read(call, 0, None).touches.0;
-    touches.into_iter().map(|touch| touch.path).collect()
 }

@@ -11,6 +11,7 @@ use super::shelf::Room;
 use super::shelf::Shelf;
 use super::shelf::Shelved;
 use super::touch::Act;
+use super::touch::OPEN_FILE;
 use super::touch::Swap;
 use super::touch::Touch;
 use crate::decide::cut;
@@ -27,9 +28,6 @@ const MOST_EDITS: usize = 16;
 
 /// Longest note.
 const NOTE: usize = 240;
-
-/// Stands for the file that an editor has open.
-pub(super) const OPEN_FILE: &str = "\u{0}open";
 
 /// All files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 
 use crate::ledger::conversation::render;
-use crate::ledger::conversation::select::SelectionInput;
-use crate::ledger::conversation::select::Selector;
+use crate::ledger::conversation::selection::SelectionInput;
+use crate::ledger::conversation::selection::Selector;
 use crate::ledger::conversation::talk_cache::TalkCache;
 use crate::ledger::entry::Entry;
 use crate::ledger::entry::Kind;

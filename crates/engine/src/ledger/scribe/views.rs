@@ -14,11 +14,11 @@ use crate::ledger::deeds::tasks::TaskRecord;
 use crate::ledger::entry::Entry;
 use crate::ledger::entry::Kind;
 use crate::ledger::entry::Status;
-use crate::ledger::page::Section;
 use crate::ledger::page::ViewLine;
-use crate::ledger::page::flat;
-use crate::ledger::page::source;
 use crate::ledger::page::view_words;
+use crate::ledger::quote::flat;
+use crate::ledger::section::Section;
+use crate::ledger::source_mark::source;
 use crate::transcript::Author;
 
 /// A task list with at least this many messages behind it may be behind the work.

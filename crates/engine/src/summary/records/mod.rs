@@ -11,8 +11,10 @@ mod arguments;
 mod choose;
 mod cut;
 mod guard;
+mod raw_part;
 mod render;
 mod repeats;
+mod tool_output;
 
 pub use guard::guarded;
 pub use guard::guarded_summary;
@@ -53,7 +55,7 @@ pub struct Records {
 
 /// Writes messages as records. `previous` is the text of the summary that will be updated, where there is one.
 pub fn serialise(records: &[Record<'_>], previous: Option<&str>, room: Room, count: &dyn Fn(&str) -> u64) -> Records {
-    let raws = render::raws(records);
+    let raws = raw_part::raw_parts(records);
     let fates = repeats::fates(&raws, previous.is_some());
     let known = repeats::known_lines(previous.unwrap_or_default());
     let items: Vec<render::Item<'_>> = raws

@@ -1,28 +1,24 @@
 //! One text, call or result as a record.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
-use crate::decide::cut as shown;
 use crate::decide::marker;
-use crate::ledger::page::flat;
 use crate::transcript::Author;
-use crate::transcript::CallId;
-use crate::transcript::Content;
 use crate::transcript::Input;
-use crate::transcript::Media;
-use crate::transcript::Part;
-use crate::transcript::ToolCall;
 use crate::transcript::ToolOutcome;
 use crate::transcript::ToolResult;
 
-use super::Record;
 use super::arguments;
 use super::cut;
 use super::guard::guarded;
+use super::raw_part::RawPart;
+use super::raw_part::What;
+use super::raw_part::media_mark;
+use super::raw_part::name;
 use super::repeats;
 use super::repeats::Fate;
 use super::repeats::Known;
+use super::tool_output;
 
 /// Arguments are cut at this many characters, by the requirement.
 const MOST_ARGUMENTS: usize = 400;
@@ -36,9 +32,6 @@ const MOST_SUMMARY: usize = 24_000;
 const MOST_INSTRUCTIONS: usize = 1_000;
 /// Records of so many bytes are short: four lines for what a gap says in one.
 const SHORT: usize = 200;
-/// Longest name of a tool that a header shows; providers allow 64.
-const MOST_NAME: usize = 64;
-
 /// What matters most comes first; newer before older inside of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Class {
@@ -54,94 +47,17 @@ pub(super) enum Class {
     Result,
 }
 
-/// A part of a message, as it is.
-#[derive(Debug)]
-pub(super) struct Raw<'a> {
-    pub number: u32,
-    pub what: What<'a>,
-}
-
-/// What a record is made of.
-#[derive(Debug)]
-pub(super) enum What<'a> {
-    Text(Author, &'a str),
-    Call(&'a ToolCall),
-    Result {
-        result: &'a ToolResult,
-        tool: &'a str,
-        text: Cow<'a, str>,
-    },
-    Media(Author, &'a Media),
-}
-
-/// The parts that have something to show, in order.
-pub(super) fn raws<'a>(records: &[Record<'a>]) -> Vec<Raw<'a>> {
-    let mut names: HashMap<&CallId, &str> = HashMap::new();
-    let mut raws = Vec::new();
-    for record in records {
-        for part in &record.message.parts {
-            let what = match part {
-                Part::Text(text) if text.trim().is_empty() => continue,
-                Part::Text(text) => What::Text(record.message.author, text),
-                Part::Call(call) => {
-                    names.insert(&call.id, &call.name);
-                    What::Call(call)
-                }
-                Part::Result(result) => What::Result {
-                    result,
-                    tool: result.name.as_deref().or(names.get(&result.id).copied()).unwrap_or(""),
-                    text: text_of(result),
-                },
-                Part::Media(media) => What::Media(record.message.author, media),
-                Part::Thinking(_) | Part::Opaque(_) => continue,
-            };
-            raws.push(Raw {
-                number: record.number,
-                what,
-            });
-        }
-    }
-    raws
-}
-
-/// Everything that a result shows.
-fn text_of(result: &ToolResult) -> Cow<'_, str> {
-    if let [Content::Text(text)] = &result.content[..] {
-        return Cow::Borrowed(text);
-    }
-    let shown = result.content.iter().filter_map(|content| match content {
-        Content::Text(text) => Some(Cow::Borrowed(&**text)),
-        Content::Media(media) => Some(Cow::Owned(media_mark(media))),
-        Content::Opaque(_) => None,
-    });
-    Cow::Owned(shown.collect::<Vec<_>>().join("\n"))
-}
-
-fn media_mark(media: &Media) -> String {
-    let kind = media.kind.name();
-    match &media.mime {
-        Some(mime) => format!("({kind}, {}, not shown)", name(mime)),
-        None => format!("({kind}, not shown)"),
-    }
-}
-
-/// A name fit for a header.
-fn name(text: &str) -> String {
-    let plain = flat(text).replace(['[', ']', '<', '>'], "");
-    shown(plain.trim(), MOST_NAME)
-}
-
 /// A record that may be written.
 #[derive(Debug)]
 pub(super) struct Item<'a> {
-    raw: &'a Raw<'a>,
+    raw: &'a RawPart<'a>,
     fate: Fate,
     known: &'a Known,
     pub class: Class,
 }
 
 impl<'a> Item<'a> {
-    pub(super) fn new(raw: &'a Raw<'a>, fate: Fate, known: &'a Known) -> Self {
+    pub(super) fn new(raw: &'a RawPart<'a>, fate: Fate, known: &'a Known) -> Self {
         let class = match &raw.what {
             What::Text(Author::User | Author::Summary, _) | What::Media(Author::User | Author::Summary, _) => {
                 Class::Person
@@ -262,8 +178,8 @@ impl<'a> Item<'a> {
         let news = self.known.without(trimmed).map_or(Cow::Borrowed(trimmed), Cow::Owned);
         let folded = repeats::folded(&news).map_or(news, Cow::Owned);
         match folded {
-            Cow::Borrowed(text) => cut::output(text, MOST_RESULT),
-            Cow::Owned(text) => Cow::Owned(cut::output(&text, MOST_RESULT).into_owned()),
+            Cow::Borrowed(text) => tool_output::output(text, MOST_RESULT),
+            Cow::Owned(text) => Cow::Owned(tool_output::output(&text, MOST_RESULT).into_owned()),
         }
     }
 }

@@ -7,8 +7,8 @@ use crate::decide::marker;
 use crate::transcript::Author;
 
 use super::arguments;
-use super::render::Raw;
-use super::render::What;
+use super::raw_part::RawPart;
+use super::raw_part::What;
 
 /// Shorter outputs are as short as the line that would stand for them.
 const LEAST_REPEAT: usize = 200;
@@ -43,7 +43,7 @@ impl Fate {
 }
 
 /// What becomes of every record.
-pub(super) fn fates(raws: &[Raw<'_>], has_previous: bool) -> Vec<Fate> {
+pub(super) fn fates(raws: &[RawPart<'_>], has_previous: bool) -> Vec<Fate> {
     let mut fates: Vec<Fate> = raws
         .iter()
         .map(|raw| Fate {
@@ -70,7 +70,7 @@ pub(super) fn fates(raws: &[Raw<'_>], has_previous: bool) -> Vec<Fate> {
     fates
 }
 
-fn is_summary(raw: &Raw<'_>) -> bool {
+fn is_summary(raw: &RawPart<'_>) -> bool {
     match &raw.what {
         What::Text(author, text) => *author == Author::Summary || marker::opens_block(text),
         What::Call(_) | What::Result { .. } | What::Media(..) => false,
@@ -78,7 +78,7 @@ fn is_summary(raw: &Raw<'_>) -> bool {
 }
 
 /// The same call with the same result, one after the other: the first stands for all.
-fn collapse_runs(raws: &[Raw<'_>], fates: &mut [Fate]) {
+fn collapse_runs(raws: &[RawPart<'_>], fates: &mut [Fate]) {
     let mut at = 0;
     while at + 1 < raws.len() {
         let mut next = at + 2;
@@ -95,7 +95,7 @@ fn collapse_runs(raws: &[Raw<'_>], fates: &mut [Fate]) {
 }
 
 /// Whether two steps are the same call with the same result.
-fn is_same_step(raws: &[Raw<'_>], one: usize, other: usize) -> bool {
+fn is_same_step(raws: &[RawPart<'_>], one: usize, other: usize) -> bool {
     let (Some(first), Some(second)) = (raws.get(one..one + 2), raws.get(other..other + 2)) else {
         return false;
     };
