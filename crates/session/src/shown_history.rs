@@ -6,8 +6,8 @@
 
 use std::borrow::Cow;
 
-use mainstay_engine::ledger::page::flat;
 use mainstay_engine::ledger::quote::defused;
+use mainstay_engine::ledger::quote::flat;
 use mainstay_engine::redact::Key;
 use mainstay_engine::redact::Redactor;
 use mainstay_store::Store;

@@ -9,13 +9,13 @@ use crate::ledger::entry::Entry;
 use crate::ledger::entry::Kind;
 use crate::ledger::entry::Status;
 use crate::ledger::quote::Quoting;
+use crate::ledger::quote::flat;
 use crate::ledger::section::Section;
 use crate::ledger::source_mark::source;
 use crate::transcript::Author;
 
 pub use crate::ledger::lost_lines::Lost;
 pub use crate::ledger::lost_lines::lost_lines;
-pub use crate::ledger::quote::flat;
 pub use crate::ledger::view_line::ViewLine;
 
 /// How a page divides its budget among the sections.
