@@ -169,8 +169,8 @@ pub fn learn_ahead(environment: &Arc<SessionEnvironment>, asked: &RequestContext
 struct PassClaim {
     shared: SharedConversation,
     purpose: PassPurpose,
-    /// How many messages there are, where a pass is made and not only learnt for one.
-    passes_over: Option<usize>,
+    /// How many messages there are.
+    length: usize,
     is_over: bool,
 }
 
@@ -201,9 +201,8 @@ impl Drop for PassClaim {
         // The work panicked, or the runtime ended before it began.
         let mut conversation = locked(&self.shared);
         self.free(&mut conversation);
-        if let Some(length) = self.passes_over {
-            note_failure(&mut conversation, length, &PassError::Broken);
-        }
+        // Learning that panicked panics again with the next request: it waits like a pass that failed.
+        note_failure(&mut conversation, self.length, &PassError::Broken);
     }
 }
 
@@ -222,7 +221,6 @@ fn claim(
     if std::mem::replace(is_busy, true) {
         return None;
     }
-    let passes_over = order.is_some().then(|| asked.taken.len());
     let task = PassTask {
         taken: asked.taken.clone(),
         trims: conversation.trims.clone(),
@@ -247,7 +245,7 @@ fn claim(
     let claim = PassClaim {
         shared: Arc::clone(&asked.shared),
         purpose,
-        passes_over,
+        length: asked.taken.len(),
         is_over: false,
     };
     Some((claim, task))
