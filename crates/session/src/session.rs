@@ -196,10 +196,9 @@ impl Session {
     /// The smallest target that a pass without any model meets, from the conversation as it came; `None` where no pass makes it
     /// smaller.
     pub fn smallest_target(&self) -> Option<u64> {
-        let mut fresh = Compactor::new(self.settings.family, &self.settings.policy);
-        if let Some(scribe) = self.compactor.scribe() {
-            fresh = fresh.with_scribe(scribe.clone());
-        }
+        let scribe = self.compactor.scribe().cloned();
+        let scribe = scribe.unwrap_or_else(|| self.ledger_without_store());
+        let mut fresh = Compactor::new(self.settings.family, &self.settings.policy).with_scribe(scribe);
         fresh.observe(&self.transcript);
         let counted = fresh.counted();
         fresh.smallest_target(&pass_input(&self.settings, &self.transcript, counted))

@@ -3,8 +3,10 @@
 
 #![allow(clippy::unwrap_used)]
 
+use std::cell::Cell;
 use std::sync::Arc;
 
+use mainstay_engine::transcript::Message;
 use mainstay_session::Ask;
 use mainstay_session::Document;
 use mainstay_session::Engine;
@@ -36,8 +38,12 @@ fn token() -> String {
 
 /// A conversation with tool calls; an old output has the token in it.
 fn conversation() -> Document {
+    conversation_of(20)
+}
+
+fn conversation_of(steps: usize) -> Document {
     let mut messages = vec![r#"{"role":"user","content":"Find out why the deploy fails."}"#.to_owned()];
-    for step in 0..20 {
+    for step in 0..steps {
         let output = match step {
             2 => format!(
                 "error: push with token {} was rejected. {}",
@@ -174,4 +180,29 @@ fn every_reason_and_refusal_has_a_code_and_a_sentence() {
     }
     let is_code = |code: &str| code.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
     assert!(codes.iter().all(|code| is_code(code)), "{codes:?}");
+}
+
+thread_local! {
+    /// How many messages the newest check looked at.
+    static LOOKED_AT: Cell<usize> = const { Cell::new(0) };
+}
+
+#[test]
+fn another_pass_looks_only_at_what_is_new() {
+    let (first, grown) = (conversation_of(400), conversation_of(410));
+    let mut session = session(&first, Engine::Prune);
+    let settings = session.settings_mut();
+    settings.policy.target = None;
+    settings.policy.recent_outputs = Some(0);
+    settings.is_forced = true;
+    settings.fault = Some(|messages| LOOKED_AT.set(messages.len()));
+    assert_eq!(session.pass().verdict, Verdict::Compacted);
+    assert!(LOOKED_AT.get() > 700, "{}", LOOKED_AT.get());
+    session.observe(Arc::clone(&grown.transcript));
+    assert_eq!(session.pass().verdict, Verdict::Compacted);
+    assert!(LOOKED_AT.get() < 60, "{}", LOOKED_AT.get());
+    // What stays of the first pass and what the second one added make the same conversation as both at once.
+    let read_back = read_messages(session.compacted_chunks(&grown).concat().as_bytes()).unwrap();
+    let parts = |messages: &[Message]| messages.iter().map(|message| message.parts.clone()).collect::<Vec<_>>();
+    assert_eq!(parts(read_back.transcript.messages()), parts(&session.messages()));
 }

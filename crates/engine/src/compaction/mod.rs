@@ -17,7 +17,6 @@ mod review;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::collections::BTreeSet;
 
 pub use crate::decide::Seat;
 
@@ -33,6 +32,7 @@ use crate::decide::Planned;
 use crate::decide::Policy;
 use crate::decide::Progress;
 use crate::decide::ReplacementInput;
+use crate::decide::Roles;
 use crate::decide::Standing;
 use crate::decide::Survey;
 use crate::decide::budget_before_due;
@@ -40,6 +40,7 @@ use crate::decide::plan;
 use crate::decide::plan_replacement;
 use crate::decide::plan_writing;
 use crate::decide::seated;
+use crate::decide::step_start;
 use crate::ledger::scribe::Scribe;
 use crate::transcript::Message;
 use crate::transcript::Spot;
@@ -291,10 +292,12 @@ impl Compactor {
         if outcome.is_refused() {
             return outcome;
         }
-        let mut changes = self.changes.clone();
-        changes.extend(pruned.changes.clone());
-        outcome.flaws.extend(check_whole(input, &changes, self.block.as_ref()));
+        let replaced = self.put_changes(&pruned.changes);
+        outcome
+            .flaws
+            .extend(check_result(input, &self.changes, self.block.as_ref(), &pruned.changes));
         if outcome.is_refused() {
+            self.take_back(replaced);
             return outcome;
         }
         outcome.verdict = Verdict::Compacted;
@@ -306,7 +309,6 @@ impl Compactor {
             *self.saved_in.entry(dropped.spot.message).or_default() += dropped.tokens - dropped.tokens_left;
         }
         self.progress.changed.extend(pruned.changes.keys().copied());
-        self.changes = changes;
         self.advance(&outcome.plan);
         outcome
     }
@@ -320,6 +322,22 @@ impl Compactor {
     /// What a text shows that was to be hidden: the same setting that hides looks for what is left.
     fn leak_in(&self, text: &str) -> Option<String> {
         self.scribe.as_ref().and_then(|scribe| scribe.leak_in(text))
+    }
+
+    /// Puts changes in force; returns what stood in their places, for [`Self::take_back`].
+    fn put_changes(&mut self, new: &BTreeMap<Spot, Change>) -> Vec<(Spot, Option<Change>)> {
+        let put = |(spot, change): (&Spot, &Change)| (*spot, self.changes.insert(*spot, change.clone()));
+        new.iter().map(put).collect()
+    }
+
+    /// Undoes [`Self::put_changes`].
+    fn take_back(&mut self, replaced: Vec<(Spot, Option<Change>)>) {
+        for (spot, before) in replaced {
+            match before {
+                Some(change) => self.changes.insert(spot, change),
+                None => self.changes.remove(&spot),
+            };
+        }
     }
 
     /// What this pass has decided need not be looked at again.
@@ -351,39 +369,64 @@ impl Compactor {
 
     /// The conversation with all changes so far.
     pub fn messages(&self, transcript: &Transcript) -> Vec<Message> {
-        let emitted = emitted(transcript, &self.changes, self.block.as_ref());
+        let emitted = emitted(transcript, &self.changes, self.block.as_ref(), 0);
         emitted.into_iter().map(Cow::into_owned).collect()
     }
 }
 
-/// A conversation with changes and a block. Only what is changed is copied.
+/// A conversation with changes and a block, from a message on; where there is a block, all of it. Only what is changed is copied.
 fn emitted<'a>(
     transcript: &'a Transcript,
     changes: &BTreeMap<Spot, Change>,
     block: Option<&Block>,
+    from: usize,
 ) -> Vec<Cow<'a, Message>> {
-    let changed: BTreeSet<u32> = changes.keys().map(|spot| spot.message).collect();
-    let messages = transcript.messages().iter().enumerate();
-    let kept = messages.filter(|(index, _)| block.is_none_or(|block| block.span.keeps(*index)));
-    let messages: Vec<Cow<'_, Message>> = kept
-        .map(|(index, message)| match changed.contains(&(index as u32)) {
-            true => Cow::Owned(changed_message(index, message, changes)),
-            false => Cow::Borrowed(message),
-        })
-        .collect();
+    let messages = transcript.messages();
+    let emit = |index: usize| {
+        let first = Spot {
+            message: index as u32,
+            part: 0,
+        };
+        let is_changed = changes
+            .range(first..)
+            .next()
+            .is_some_and(|(spot, _)| spot.message == first.message);
+        match is_changed {
+            true => Cow::Owned(changed_message(index, &messages[index], changes)),
+            false => Cow::Borrowed(&messages[index]),
+        }
+    };
     match block {
-        Some(block) => seated(messages, &block.span, block.message.clone(), block.seat),
-        None => messages,
+        Some(block) => {
+            let span = &block.span;
+            let kept = span.kept.iter().copied().chain(span.until..messages.len());
+            seated(kept.map(emit).collect(), span, block.message.clone(), block.seat)
+        }
+        None => (from..messages.len()).map(emit).collect(),
     }
 }
 
-/// A last look at the whole before it is adopted: what the provider would refuse, and did not before.
-fn check_whole(input: &PassInput<'_>, changes: &BTreeMap<Spot, Change>, block: Option<&Block>) -> Vec<Flaw> {
-    let mut result = emitted(input.transcript, changes, block);
+/// A last look at a result before it is adopted: what the provider would refuse, and did not before. Behind a block everything is
+/// looked at; where nothing was replaced, the steps from the first change on, so that a pass costs what is new.
+fn check_result(
+    input: &PassInput<'_>,
+    changes: &BTreeMap<Spot, Change>,
+    block: Option<&Block>,
+    new: &BTreeMap<Spot, Change>,
+) -> Vec<Flaw> {
+    let messages = input.transcript.messages();
+    let rules = input.situation.rules;
+    let first = new.keys().next().map_or(0, |spot| spot.message as usize);
+    // Whether roles take turns can only be told from the beginning.
+    let from = match (block, rules.roles) {
+        (None, Roles::Open) => step_start(messages, first),
+        (Some(_), _) | (None, Roles::Alternating) => 0,
+    };
+    let mut result = emitted(input.transcript, changes, block, from);
     if let Some(fault) = input.fault {
         fault(&mut result);
     }
-    check_acceptance(input.transcript.messages(), &result, input.situation.rules)
+    check_acceptance(&messages[from..], &result, rules)
 }
 
 /// The budget of a pass that was asked for before one is due.

@@ -15,7 +15,7 @@ use crate::compaction::Outcome;
 use crate::compaction::PassInput;
 use crate::compaction::Refusal;
 use crate::compaction::Verdict;
-use crate::compaction::check_whole;
+use crate::compaction::check_result;
 use crate::compaction::review::Reading;
 use crate::compaction::review::Review;
 use crate::compaction::review::lost_in;
@@ -253,14 +253,15 @@ impl Compactor {
         if outcome.is_refused() {
             return;
         }
-        let mut changes = self.changes.clone();
-        changes.extend(stripped.clone());
-        outcome.flaws.extend(check_whole(input, &changes, Some(&block)));
+        let replaced_changes = self.put_changes(&stripped);
+        outcome
+            .flaws
+            .extend(check_result(input, &self.changes, Some(&block), &stripped));
         if outcome.is_refused() {
+            self.take_back(replaced_changes);
             return;
         }
         outcome.verdict = Verdict::Compacted;
-        self.changes = changes;
         outcome.changes = stripped;
         // Whatever stands behind the block has another place than before, kept or not.
         outcome.earliest_changed = (0..span.until)
